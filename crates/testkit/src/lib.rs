@@ -1,1 +1,5 @@
+//! effectgate-testkit: real peers for tests: a provider with a ledger, an SMTP server that breaks on purpose. Dev-only;
+//! knows nothing of the rooms it helps to test.
 
+pub mod provider;
+pub mod smtp;
