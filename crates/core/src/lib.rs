@@ -4,4 +4,25 @@
 //! arguments, so every rule can be tested as a table. The store commits what this crate decides (a [`transition`]),
 //! the engine asks it what to do next.
 
+pub mod actor;
+pub mod approval;
+pub mod digest;
+pub mod effect;
+pub mod ending;
+pub mod flow;
+pub mod gate;
+pub mod ids;
+pub mod inline;
+pub mod journal;
+pub mod lease;
+pub mod notice;
+pub mod operate;
 pub mod outcome;
+pub mod proposal;
+pub mod provider;
+pub mod retry;
+pub mod run;
+pub mod sending;
+pub mod switch;
+pub mod time;
+pub mod transition;

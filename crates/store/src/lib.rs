@@ -1,1 +1,158 @@
+//! effectgate-store: the only room that names SQL. One trait, two twins (SQLite, PostgreSQL), one conformance suite.
+//!
+//! What lives here: durable reservation, the commit of a [`Transition`], the reads that rules and pages need. What does
+//! not: any decision. Lease ends are judged here and only here, by the database's moving clock inside the statement.
+//! Nobody is answered before their commit is durable; writes that arrive together are committed together.
 
+mod error;
+mod types;
+
+use async_trait::async_trait;
+use effectgate_core::{
+    digest::Digest,
+    effect::Attempt,
+    ids::{FlowName, ProviderName, RunId, Tenant},
+    journal::{Head, SealedEntry},
+    notice::Notice,
+    run::{Aggregate, Run},
+    switch::Switch,
+    time::Timestamp,
+    transition::Transition,
+};
+
+pub use error::StoreError;
+pub use types::{
+    ApiKeyRow, ApprovalFilter, ApprovalItem, ChainHead, Commit, Content, DueEffect, DueNotice, EffectFilter, Gauge, Health,
+    HouseCommit, HouseWrite, NewRun, Page, Purged, Reserved, RunFilter, RunOverdue, RunRef, SessionRow, TokenHit,
+    UserRow,
+};
+
+pub type Result<T, E = StoreError> = std::result::Result<T, E>;
+
+/// What is durable. Each operation is atomic and safe to call from many tasks, processes (PostgreSQL) and replicas.
+#[async_trait]
+pub trait Store: Send + Sync + 'static {
+    /// Inserts a run if its key is new: one atomic statement, plus its journal entry and content in the same
+    /// transaction. A key that exists changes nothing and is read. Idempotent.
+    ///
+    /// The run's lease (if `lease_ms` is given) ends at the database's clock plus that, judged at the write.
+    async fn run_reserve(&self, new: NewRun) -> Result<Reserved>;
+
+    /// Commits a transition whole or not at all: compare-and-set on the journal's length (`expected_seq`), on the lease
+    /// guard, the sending guard and the switch condition, all judged inside the statement.
+    ///
+    /// # Errors
+    /// [`StoreError::CommitUnknown`] if the connection was lost at the commit: read again, never repeat blindly.
+    async fn commit(&self, transition: Transition) -> Result<Commit>;
+
+    /// A run with its lease (judged now), effects and approvals, in the order of their numbers.
+    async fn run_load(&self, tenant: &Tenant, id: RunId) -> Result<Option<Aggregate>>;
+
+    /// What lies apart from the journal and can be erased.
+    async fn run_content(&self, tenant: &Tenant, id: RunId) -> Result<Option<Content>>;
+
+    /// Runs of a tenant, newest first.
+    async fn run_find(&self, tenant: &Tenant, filter: &RunFilter) -> Result<Page<Run>>;
+
+    /// Runs of a flow that a worker may claim now, oldest due first: queued, failed_retryable whose time has come,
+    /// processing with a lease that is over.
+    async fn run_claimable(&self, tenant: &Tenant, flow: &FlowName, limit: u32) -> Result<Vec<RunId>>;
+
+    /// Runs that time has overtaken, of all tenants, by id after `after`.
+    async fn run_overdue(&self, kind: RunOverdue, after: Option<RunId>, limit: u32) -> Result<Vec<RunRef>>;
+
+    /// Removes final runs whose `expires_at` is past, children with them, at most `limit`, and the content of final
+    /// runs whose `content_expires_at` is past. Never a run that is not final or has an effect that is not.
+    /// Judged by the database's clock.
+    async fn run_purge(&self, limit: u32) -> Result<Purged>;
+
+    /// The dispatcher's effects (pending or scheduled) of a provider that are due by the database's clock, oldest due
+    /// first. On PostgreSQL rows locked by another replica are skipped.
+    async fn effect_due(&self, provider: &ProviderName, limit: u32) -> Result<Vec<DueEffect>>;
+
+    /// The dispatcher's effects in sending whose lease is over, of all tenants.
+    async fn effect_lost(&self, limit: u32) -> Result<Vec<DueEffect>>;
+
+    /// Unknown effects whose next look is due, of all tenants and both executors.
+    async fn effect_unknown(&self, limit: u32) -> Result<Vec<DueEffect>>;
+
+    /// Effects of a tenant, most recently changed first.
+    async fn effect_find(&self, tenant: &Tenant, filter: &EffectFilter) -> Result<Page<DueEffect>>;
+
+    /// Every attempt of a run's effects, in order of effect and fence.
+    async fn attempt_list(&self, run: RunId) -> Result<Vec<Attempt>>;
+
+    /// Finds the approval behind a token by the token's hash. Changes nothing. An expired token is found too; the
+    /// caller says so.
+    async fn approval_by_token(&self, hash: &Digest) -> Result<Option<TokenHit>>;
+
+    /// Approvals of a tenant with their runs, oldest expiry first for open ones.
+    async fn approval_find(&self, tenant: &Tenant, filter: &ApprovalFilter) -> Result<Page<ApprovalItem>>;
+
+    /// Open approvals that are to be reminded, escalated or expired, of all tenants.
+    async fn approval_overdue(&self, limit: u32) -> Result<Vec<RunRef>>;
+
+    /// The first answer to a call, as it was stored with the transition.
+    async fn answer_find(&self, run: RunId, call: &Digest) -> Result<Option<String>>;
+
+    /// A chain's entries after number `after_seq`, in order.
+    async fn journal_read(&self, run: RunId, after_seq: i64, limit: u32) -> Result<Vec<SealedEntry>>;
+
+    /// The heads of all chains (runs and houses), by id after `after`. `tenant` narrows.
+    async fn chain_heads(
+        &self,
+        tenant: Option<&Tenant>,
+        after: Option<RunId>,
+        limit: u32,
+    ) -> Result<Vec<ChainHead>>;
+
+    /// Every switch that was ever turned, as it stands.
+    async fn switch_list(&self) -> Result<Vec<Switch>>;
+
+    /// The head of a tenant's house chain ([`RunId::house`]); [`Head::EMPTY`] before its first entry.
+    async fn house_head(&self, tenant: &Tenant) -> Result<Head>;
+
+    /// Commits a change that belongs to no run (a switch, an API key, a person) with its journal entries; with a
+    /// switch it also counts the receipt in the same transaction.
+    async fn house_commit(&self, write: HouseWrite) -> Result<HouseCommit>;
+
+    /// An API key by its public id, revoked ones included.
+    async fn api_key_find(&self, public_id: &str) -> Result<Option<ApiKeyRow>>;
+    async fn api_key_list(&self, tenant: &Tenant) -> Result<Vec<ApiKeyRow>>;
+    /// True if no API key exists at all: the first start makes one.
+    async fn api_key_none(&self) -> Result<bool>;
+
+    /// A local account by its normalised name.
+    async fn user_find(&self, tenant: &Tenant, name: &str) -> Result<Option<UserRow>>;
+    async fn user_list(&self, tenant: &Tenant) -> Result<Vec<UserRow>>;
+
+    /// Makes or replaces a session. Sessions are not journalled.
+    async fn session_put(&self, session: SessionRow) -> Result<()>;
+    async fn session_find(&self, hash: &Digest) -> Result<Option<SessionRow>>;
+    async fn session_delete(&self, hash: &Digest) -> Result<()>;
+
+    /// Notices due by the database's clock, oldest first, of all tenants.
+    async fn notice_due(&self, limit: u32) -> Result<Vec<DueNotice>>;
+    /// Claims a notice for sending until `until`: true for exactly one caller. Compare-and-set on `attempts`.
+    async fn notice_claim(&self, due: &DueNotice, until: Timestamp) -> Result<bool>;
+    /// Writes how a notice stands after a try.
+    async fn notice_settle(&self, run: RunId, notice: &Notice) -> Result<()>;
+    /// True if a notice with this dedupe word was sent since `since`.
+    async fn notice_sent_since(&self, dedupe: &str, since: Timestamp) -> Result<bool>;
+
+    /// Says that the database answers, with its clock and schema version.
+    async fn health(&self) -> Result<Health>;
+
+    /// Counts for the metrics: runs and effects by state, for the states that are not final, with the age in
+    /// milliseconds of the oldest.
+    async fn gauges(&self) -> Result<Vec<Gauge>>;
+
+    /// Wakes when another process may have committed work (LISTEN/NOTIFY where the database has it). The default never
+    /// wakes: the workers' period is enough.
+    async fn wait_for_work(&self) {
+        std::future::pending().await
+    }
+
+    /// Finishes what is queued and closes.
+    async fn close(&self);
+}

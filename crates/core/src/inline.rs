@@ -1,0 +1,181 @@
+//! Inline effects: the worker calls the provider itself between `begin` and `settle`. The marker is written before the
+//! effect, so a worker that dies leaves a trace of what may have happened.
+
+use crate::{
+    actor::Actor,
+    digest::Digest,
+    effect::{Effect, EffectState, Executor},
+    ending::EndRefused,
+    facts,
+    ids::{Fence, Owner},
+    journal::EntryKind,
+    lease::alert,
+    notice::Alert,
+    proposal::{Proposed, new_effect},
+    retry::Outcome,
+    run::Aggregate,
+    time::Timestamp,
+    transition::{Draft, LeaseGuard, Transition},
+};
+
+/// What `begin` comes to.
+#[derive(Debug, Clone)]
+pub enum Begin {
+    /// The worker may call the provider once this is committed.
+    Begun(Transition),
+    /// Begun before, by this owner or an earlier one: what is known, nothing changed.
+    Known(Box<Effect>),
+    /// The same type and target with other bytes: never two effects for one intention.
+    Differs(Box<Effect>),
+}
+
+/// Begins an inline effect. An effect that provably did not happen (not_sent) may be begun again, with the same
+/// provider key; an enforcing provider's unsettled one is re-issued by the next owner with the same key.
+///
+/// # Errors
+/// The lease is lost.
+pub fn begin(
+    agg: &Aggregate,
+    owner: &Owner,
+    fence: Fence,
+    wanted: &Proposed,
+    may_reissue: bool,
+    now: Timestamp,
+) -> Result<Begin, EndRefused> {
+    if !agg.holds_lease(owner, fence) {
+        return Err(EndRefused::LeaseLost);
+    }
+    let existing = agg.effects.iter().find(|e| e.effect_type == wanted.effect_type && e.target == wanted.target);
+    let Some(before) = existing else {
+        return Ok(Begin::Begun(write(agg, owner, fence, None, wanted, now)));
+    };
+    if before.payload != wanted.payload {
+        return Ok(Begin::Differs(Box::new(before.clone())));
+    }
+    let again = matches!(before.state, EffectState::Pending { .. })
+        || (before.state == EffectState::Sending && before.fence != fence && may_reissue);
+    if again {
+        return Ok(Begin::Begun(write(agg, owner, fence, Some(before), wanted, now)));
+    }
+    Ok(Begin::Known(Box::new(before.clone())))
+}
+
+fn write(
+    agg: &Aggregate,
+    owner: &Owner,
+    fence: Fence,
+    before: Option<&Effect>,
+    wanted: &Proposed,
+    now: Timestamp,
+) -> Transition {
+    let mut draft = Draft::on(&agg.run, now);
+    draft.require(LeaseGuard::Live { owner: owner.clone(), fence });
+    let mut effect = before.cloned().unwrap_or_else(|| new_effect(&draft, wanted, Executor::Inline));
+    effect.state = EffectState::Sending;
+    effect.reason = None;
+    effect.fence = fence;
+    effect.attempts += 1;
+    effect.updated_at = now;
+    effect.decided = Some(effect.bytes_hash());
+    effect.first_sent_at.get_or_insert(now);
+    let execution: Option<Digest> =
+        agg.run.origin.execution.as_ref().map(|e| Digest::of(e.to_string().as_bytes()));
+    draft.entry(
+        EntryKind::EffectBegun,
+        &Actor::Worker(owner.clone()),
+        facts! { "effect" => effect.id, "type" => effect.effect_type.as_str(), "provider" => effect.provider.as_str(),
+        "provider_key" => effect.provider_key, "fence" => fence, "execution_hash" => execution },
+    );
+    draft.effect(before, effect, None);
+    draft.changed()
+}
+
+/// What a worker reports of its own call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reported {
+    pub outcome: Outcome,
+    pub external_id: Option<String>,
+    pub message: Option<String>,
+}
+
+/// What `settle` comes to.
+#[derive(Debug, Clone)]
+pub enum Settle {
+    Settled(Transition),
+    /// Final before, and the report agrees: nothing to do.
+    Agrees,
+    /// Final before, and the report says otherwise: recorded and told, nothing changed (G12). `None` once enough of
+    /// them are on record.
+    Contrary(Option<Transition>),
+    /// This effect is not in the hands of this worker.
+    NotBegun,
+}
+
+/// Settles an inline effect by the worker's report.
+///
+/// # Errors
+/// The lease is lost.
+pub fn settle(
+    agg: &Aggregate,
+    effect: &Effect,
+    owner: &Owner,
+    fence: Fence,
+    reported: &Reported,
+    now: Timestamp,
+) -> Result<Settle, EndRefused> {
+    if effect.state.is_final() {
+        return Ok(after_the_end(agg, effect, owner, reported, now));
+    }
+    if !agg.holds_lease(owner, fence) {
+        return Err(EndRefused::LeaseLost);
+    }
+    if effect.executor != Executor::Inline || effect.state != EffectState::Sending || effect.fence != fence {
+        return Ok(Settle::NotBegun);
+    }
+    let mut draft = Draft::on(&agg.run, now);
+    draft.require(LeaseGuard::Live { owner: owner.clone(), fence });
+    let mut after = effect.clone();
+    after.updated_at = now;
+    (after.state, after.reason) = match reported.outcome {
+        Outcome::Applied => (EffectState::Completed, None),
+        Outcome::Refused => (EffectState::Failed, Some("refused".into())),
+        Outcome::NotSent => (EffectState::Pending { due_at: now }, Some("not_sent".into())),
+        Outcome::Unknown => (EffectState::Unknown { look_at: now }, Some("unknown".into())),
+    };
+    after.external_id.clone_from(&reported.external_id);
+    if reported.outcome == Outcome::Unknown {
+        after.unknown_since.get_or_insert(now);
+    }
+    draft.entry(
+        EntryKind::AttemptEnded,
+        &Actor::Worker(owner.clone()),
+        facts! { "effect" => after.id, "fence" => fence, "outcome" => reported.outcome.as_str(),
+        "external_id" => after.external_id, "next" => after.state.as_str() },
+    );
+    draft.effect(Some(effect), after, None);
+    Ok(Settle::Settled(draft.changed()))
+}
+
+fn after_the_end(agg: &Aggregate, effect: &Effect, owner: &Owner, reported: &Reported, now: Timestamp) -> Settle {
+    let agrees = match effect.state {
+        EffectState::Completed => reported.outcome == Outcome::Applied,
+        EffectState::Failed => reported.outcome == Outcome::Refused,
+        _ => reported.outcome == Outcome::NotSent,
+    };
+    if agrees {
+        return Settle::Agrees;
+    }
+    let mut draft = Draft::on(&agg.run, now);
+    if crate::lease::count_refusal(&mut draft).is_none() {
+        return Settle::Contrary(None);
+    }
+    draft.entry(
+        EntryKind::LateReport,
+        &Actor::Worker(owner.clone()),
+        facts! { "effect" => effect.id, "state" => effect.state.as_str(), "outcome" => reported.outcome.as_str(),
+        "external_id" => reported.external_id },
+    );
+    let detail = format!("effect {} is {}, a report says {}", effect.id, effect.state.as_str(), reported.outcome.as_str());
+    alert(&mut draft, Alert::ContraryReport, detail);
+    Settle::Contrary(Some(draft.noted()))
+}

@@ -1,0 +1,179 @@
+//! What operators may do: cancel an effect that has not left, settle a review, release or close a quarantined run.
+//! Each wants a reason, and each is journalled with the person.
+
+use crate::{
+    actor::Actor,
+    effect::{Effect, EffectState, Executor},
+    ending::{has_open_review, roll_up},
+    facts,
+    journal::EntryKind,
+    run::{Aggregate, AwaitReason, RunState},
+    time::Timestamp,
+    transition::{Draft, Transition},
+};
+
+/// Why an operator's command was not taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refused {
+    ReasonRequired,
+    /// From this state there is no such way.
+    WrongState(&'static str),
+}
+
+fn reason_given(reason: &str) -> Result<String, Refused> {
+    let reason = reason.trim();
+    if reason.is_empty() {
+        return Err(Refused::ReasonRequired);
+    }
+    Ok(reason.chars().take(crate::approval::REASON_CHARS_MAX).collect())
+}
+
+/// Cancels an effect that is scheduled or pending. One that may have left already is not cancelled but settled.
+///
+/// # Errors
+/// No reason, or a state from which nothing can be called back.
+pub fn cancel(
+    agg: &Aggregate,
+    effect: &Effect,
+    actor: &Actor,
+    reason: &str,
+    now: Timestamp,
+) -> Result<Transition, Refused> {
+    let reason = reason_given(reason)?;
+    let may_have_left = effect.unknown_since.is_some();
+    if may_have_left || !matches!(effect.state, EffectState::Scheduled { .. } | EffectState::Pending { .. }) {
+        return Err(Refused::WrongState(effect.state.as_str()));
+    }
+    let mut draft = Draft::on(&agg.run, now);
+    let mut after = effect.clone();
+    after.state = EffectState::Cancelled;
+    after.reason = Some("cancelled".into());
+    after.updated_at = now;
+    draft.entry(EntryKind::EffectCancelled, actor, facts! { "effect" => after.id, "reason" => reason });
+    draft.effect(Some(effect), after, None);
+    roll_up(&mut draft, actor);
+    Ok(draft.changed())
+}
+
+/// A person's word on an unknown effect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Resolution {
+    Happened { external_id: Option<String> },
+    /// It did not: one more attempt with the same provider key.
+    SendAgain,
+    /// It did not, and it shall not.
+    Cancel,
+}
+
+impl Resolution {
+    #[must_use]
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Happened { .. } => "happened",
+            Self::SendAgain => "send_again",
+            Self::Cancel => "cancel",
+        }
+    }
+}
+
+/// Settles an effect on the review desk (or still unknown).
+///
+/// # Errors
+/// No reason, or nothing to settle.
+pub fn resolve(
+    agg: &Aggregate,
+    effect: &Effect,
+    actor: &Actor,
+    resolution: &Resolution,
+    reason: &str,
+    now: Timestamp,
+) -> Result<Transition, Refused> {
+    let reason = reason_given(reason)?;
+    let in_doubt = matches!(effect.state, EffectState::Review { .. } | EffectState::Unknown { .. });
+    if !in_doubt {
+        return Err(Refused::WrongState(effect.state.as_str()));
+    }
+    let mut draft = Draft::on(&agg.run, now);
+    let after = resolved(effect, resolution, now);
+    draft.entry(
+        EntryKind::EffectResolved,
+        actor,
+        facts! { "effect" => after.id, "verdict" => resolution.as_str(), "external_id" => after.external_id,
+        "reason" => reason, "next" => after.state.as_str() },
+    );
+    draft.effect(Some(effect), after.clone(), None);
+    release_waiting_run(&mut draft, agg, &after);
+    roll_up(&mut draft, actor);
+    Ok(draft.changed())
+}
+
+fn resolved(effect: &Effect, resolution: &Resolution, now: Timestamp) -> Effect {
+    let mut after = effect.clone();
+    after.updated_at = now;
+    // A person's word settles the doubt, and with it the provider's key window starts anew.
+    after.unknown_since = None;
+    after.reason = None;
+    match resolution {
+        Resolution::Happened { external_id } => {
+            after.state = EffectState::Completed;
+            after.external_id.clone_from(external_id);
+        }
+        Resolution::SendAgain => {
+            after.state = EffectState::Pending { due_at: now };
+            after.reason = Some("send_again".into());
+            after.first_sent_at = None;
+            // One more attempt even where the limit is used up: it is a person's decision, not a retry.
+            after.attempts = after.attempts.min(ATTEMPTS_BEFORE_PERSON);
+        }
+        Resolution::Cancel => {
+            after.state = EffectState::Cancelled;
+            after.reason = Some("did_not_happen".into());
+        }
+    }
+    after
+}
+
+/// A person's re-issue starts the count anew.
+const ATTEMPTS_BEFORE_PERSON: i32 = 0;
+
+/// A run that waited for an inline effect goes on: the next owner sees what is known.
+fn release_waiting_run(draft: &mut Draft, agg: &Aggregate, settled: &Effect) {
+    let waits = agg.run.state == RunState::AwaitingHuman { reason: AwaitReason::UnknownEffect };
+    let mut rest = agg.clone();
+    rest.effects.retain(|e| e.id != settled.id);
+    if waits && settled.executor == Executor::Inline && !has_open_review(&rest) {
+        let now = draft.now();
+        draft.state(RunState::FailedRetryable { reason: "effect_settled".into(), next_attempt_at: now });
+    }
+}
+
+/// Puts a quarantined run back into the queue after a fix.
+///
+/// # Errors
+/// No reason, or the run is not quarantined.
+pub fn release(agg: &Aggregate, actor: &Actor, reason: &str, now: Timestamp) -> Result<Transition, Refused> {
+    let reason = reason_given(reason)?;
+    let mut draft = quarantined(agg, now)?;
+    draft.state(RunState::Queued);
+    draft.entry(EntryKind::Released, actor, facts! { "reason" => reason });
+    Ok(draft.changed())
+}
+
+/// Ends a quarantined run.
+///
+/// # Errors
+/// No reason, or the run is not quarantined.
+pub fn close(agg: &Aggregate, actor: &Actor, reason: &str, now: Timestamp) -> Result<Transition, Refused> {
+    let reason = reason_given(reason)?;
+    let mut draft = quarantined(agg, now)?;
+    draft.state(RunState::FailedTerminal { reason: "closed".into() });
+    draft.entry(EntryKind::Closed, actor, facts! { "reason" => reason });
+    Ok(draft.changed())
+}
+
+fn quarantined(agg: &Aggregate, now: Timestamp) -> Result<Draft, Refused> {
+    match agg.run.state {
+        RunState::Quarantined { .. } => Ok(Draft::on(&agg.run, now)),
+        _ => Err(Refused::WrongState(agg.run.state.as_str())),
+    }
+}

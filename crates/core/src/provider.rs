@@ -1,0 +1,74 @@
+//! A provider: a named external system with a class and limits. Only what the rules ask about; URLs, credentials and
+//! templates live with the connectors.
+
+use crate::{ids::ProviderName, retry::Backoff};
+
+#[derive(Debug, Clone)]
+pub struct Provider {
+    pub name: ProviderName,
+    pub class: Class,
+    /// True for mail: a 5xx reply to the final dot is a definite refusal there, and no body is read.
+    pub smtp: bool,
+    /// What is declared about lookups, if there is one.
+    pub lookup: Option<Lookup>,
+    /// Attempts an effect may see in all; what is exhausted is failed if nothing can have happened, else reviewed.
+    pub attempts_max: i32,
+    pub backoff: Backoff,
+    /// The longest wait a provider's Retry-After may ask for, in milliseconds.
+    pub retry_after_ms_max: i64,
+    /// Statuses that mean a definite refusal in addition to 400, 401, 403, 404, 410 and 422 (409 where declared).
+    pub refused_statuses: Vec<u16>,
+    /// Statuses that the provider documents as "not done": 503 for overload.
+    pub not_done_statuses: Vec<u16>,
+    /// 409 means that the key is in use over there.
+    pub conflict_is_in_flight: bool,
+    /// True: an answer of 2xx must carry an id where the effect type names a pointer.
+    pub external_id_required: bool,
+    /// The longest one attempt can take in all, in milliseconds; the dispatcher's lease is this plus a margin.
+    pub attempt_ms_max: i64,
+    pub rate: Rate,
+    pub breaker: Breaker,
+}
+
+/// What stops a second execution over there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// The provider honours our key within a window counted from the first send.
+    Enforcing { key_window_ms: i64, margin_ms: i64 },
+    /// Nothing does. The default for what is not declared.
+    Advisory,
+}
+
+impl Class {
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Enforcing { .. } => "enforcing",
+            Self::Advisory => "advisory",
+        }
+    }
+}
+
+/// A way to ask without writing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lookup {
+    /// How long the provider's index may lag behind its writes.
+    pub settle_delay_ms: i64,
+    /// True: absent after the settle delay proves that nothing happened.
+    pub authoritative: bool,
+    /// The pause between looks.
+    pub period_ms: i64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rate {
+    pub per_second: f64,
+    pub concurrent: usize,
+}
+
+/// After `failures` attempts in a row that ended in a transport failure, wait `open_ms` before the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Breaker {
+    pub failures: u32,
+    pub open_ms: i64,
+}

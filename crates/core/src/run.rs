@@ -1,0 +1,248 @@
+//! The run: the durable row for one key. States carry exactly the data that exists in them. What a command does to a
+//! run is in [`crate::command`]; how it is written is in [`crate::transition`].
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    approval::Approval,
+    effect::Effect,
+    ids::{Fence, FlowName, Owner, RunId, Tenant},
+    journal::Head,
+    payload::PayloadHash,
+    time::Timestamp,
+};
+
+/// Where a run stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunState {
+    /// Accepted, nobody works on it yet.
+    Queued,
+    /// One owner works on it; its lease lies beside the run, because only the database's clock judges it.
+    Processing,
+    /// A person is asked: to decide (an open approval) or to settle an unknown effect.
+    AwaitingHuman { reason: AwaitReason },
+    /// Decided; effects are in the outbox.
+    Approved,
+    Completed,
+    /// May be claimed again, from `next_attempt_at` by `claim`, at once by `reserve`.
+    FailedRetryable { reason: String, next_attempt_at: Timestamp },
+    FailedTerminal { reason: String },
+    /// Kept, not run.
+    Quarantined { reason: String },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AwaitReason {
+    Approval,
+    UnknownEffect,
+}
+
+impl AwaitReason {
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Approval => "approval",
+            Self::UnknownEffect => "unknown_effect",
+        }
+    }
+}
+
+impl RunState {
+    pub const WORDS: [&'static str; 8] = [
+        "queued",
+        "processing",
+        "awaiting_human",
+        "approved",
+        "completed",
+        "failed_retryable",
+        "failed_terminal",
+        "quarantined",
+    ];
+
+    #[must_use]
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Processing => "processing",
+            Self::AwaitingHuman { .. } => "awaiting_human",
+            Self::Approved => "approved",
+            Self::Completed => "completed",
+            Self::FailedRetryable { .. } => "failed_retryable",
+            Self::FailedTerminal { .. } => "failed_terminal",
+            Self::Quarantined { .. } => "quarantined",
+        }
+    }
+
+    #[must_use]
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Self::AwaitingHuman { reason } => Some(reason.as_str()),
+            Self::FailedRetryable { reason, .. } | Self::FailedTerminal { reason } | Self::Quarantined { reason } => {
+                Some(reason)
+            }
+            _ => None,
+        }
+    }
+
+    #[must_use]
+    pub const fn next_attempt_at(&self) -> Option<Timestamp> {
+        match self {
+            Self::FailedRetryable { next_attempt_at, .. } => Some(*next_attempt_at),
+            _ => None,
+        }
+    }
+
+    /// Rebuilds the state from the store's columns; `None` if they do not fit.
+    #[must_use]
+    pub fn from_parts(word: &str, reason: Option<String>, next_attempt_at: Option<Timestamp>) -> Option<Self> {
+        Some(match (word, reason, next_attempt_at) {
+            ("queued", None, None) => Self::Queued,
+            ("processing", None, None) => Self::Processing,
+            ("awaiting_human", Some(reason), None) => {
+                let known = [AwaitReason::Approval, AwaitReason::UnknownEffect];
+                Self::AwaitingHuman { reason: known.into_iter().find(|r| r.as_str() == reason)? }
+            }
+            ("approved", None, None) => Self::Approved,
+            ("completed", None, None) => Self::Completed,
+            ("failed_retryable", Some(reason), Some(next_attempt_at)) => {
+                Self::FailedRetryable { reason, next_attempt_at }
+            }
+            ("failed_terminal", Some(reason), None) => Self::FailedTerminal { reason },
+            ("quarantined", Some(reason), None) => Self::Quarantined { reason },
+            _ => return None,
+        })
+    }
+
+    #[must_use]
+    pub const fn is_final(&self) -> bool {
+        matches!(self, Self::Completed | Self::FailedTerminal { .. })
+    }
+}
+
+/// The durable row for one key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Run {
+    pub id: RunId,
+    pub tenant: Tenant,
+    pub flow: FlowName,
+    pub flow_revision: String,
+    pub key: String,
+    pub state: RunState,
+    /// Rises with every change of the run that a caller can see; a refused try leaves it alone.
+    pub version: i64,
+    pub payload_hash: PayloadHash,
+    /// The identity rule in force when the run was made, in its text form.
+    pub identity_rule: String,
+    /// Who holds or held the last lease.
+    pub owner: Option<Owner>,
+    pub fence: Fence,
+    /// Claims so far, and how many there may be.
+    pub attempts: i32,
+    pub attempts_max: i32,
+    pub repairs_used: i32,
+    /// Claims that took over an expired lease.
+    pub takeovers: i32,
+    pub effects: EffectCounts,
+    /// Refused tries that were journalled; bounded by [`REFUSALS_MAX`](crate::command::REFUSALS_MAX).
+    pub refusals: i32,
+    pub head: Head,
+    pub origin: Origin,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    /// When the key may be forgotten; set when the run becomes final.
+    pub expires_at: Option<Timestamp>,
+    /// When the content is erased; set when the run becomes final.
+    pub content_expires_at: Option<Timestamp>,
+}
+
+/// How a run's effects stand, kept in the row so that a settlement needs no look at the siblings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct EffectCounts {
+    pub total: i32,
+    pub open: i32,
+    pub failed: i32,
+    pub cancelled: i32,
+}
+
+/// Where the event came from; audit data, never part of an identity.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub correlation_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trigger: Option<serde_json::Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub execution: Option<serde_json::Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_url: Option<String>,
+    /// The run that this one corrects.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub corrects: Option<RunId>,
+    /// The API key that reserved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub api_key: Option<String>,
+}
+
+/// A lease as read together with its run: whether it lives was judged by the database's clock in that statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lease {
+    /// When the chain of renewals began.
+    pub since: Timestamp,
+    pub expires_at: Timestamp,
+    pub is_live: bool,
+    /// Milliseconds left at the moment of reading; negative when over.
+    pub left_ms: i64,
+}
+
+/// A run with everything that a rule may ask about. What a command works on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Aggregate {
+    pub run: Run,
+    /// Present exactly in `processing`.
+    pub lease: Option<Lease>,
+    pub effects: Vec<Effect>,
+    pub approvals: Vec<Approval>,
+}
+
+impl Aggregate {
+    /// The approval that is being asked for, or was last.
+    #[must_use]
+    pub fn approval(&self) -> Option<&Approval> {
+        self.approvals.last()
+    }
+
+    #[must_use]
+    pub fn holds_lease(&self, owner: &Owner, fence: Fence) -> bool {
+        self.run.state == RunState::Processing
+            && self.run.owner.as_ref() == Some(owner)
+            && self.run.fence == fence
+            && self.lease.is_some_and(|lease| lease.is_live)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_state_survives_its_parts() {
+        let at = Timestamp::from_micros(1);
+        let states = [
+            RunState::Queued,
+            RunState::Processing,
+            RunState::AwaitingHuman { reason: AwaitReason::UnknownEffect },
+            RunState::Approved,
+            RunState::Completed,
+            RunState::FailedRetryable { reason: "model_timeout".into(), next_attempt_at: at },
+            RunState::FailedTerminal { reason: "rejected".into() },
+            RunState::Quarantined { reason: "schema".into() },
+        ];
+        for state in states {
+            let parts = (state.reason().map(str::to_owned), state.next_attempt_at());
+            assert_eq!(RunState::from_parts(state.as_str(), parts.0, parts.1), Some(state));
+        }
+        assert_eq!(RunState::from_parts("processing", Some("x".into()), None), None);
+        assert_eq!(RunState::from_parts("failed_retryable", Some("x".into()), None), None);
+    }
+}
