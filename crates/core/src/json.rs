@@ -9,6 +9,7 @@ mod error;
 mod number;
 mod pointer;
 mod read;
+mod scan;
 mod write;
 
 pub use error::{JsonError, JsonErrorCode};
