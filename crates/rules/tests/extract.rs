@@ -1,5 +1,7 @@
 //! Rules of extraction, as a table of texts and verdicts, and properties over arbitrary texts.
 
+#![allow(clippy::unwrap_used)]
+
 use effectgate_rules::extract::{ExtractError, Note, TEXT_BYTES_MAX, extract};
 use proptest::prelude::*;
 use serde_json::json;

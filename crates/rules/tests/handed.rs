@@ -1,5 +1,7 @@
 //! Handed failure cases HC-14 to HC-18, as far as they are judged by this crate. Files unchanged in `data/handed`.
 
+#![allow(clippy::unwrap_used)]
+
 use effectgate_rules::extract::{ExtractError, Extraction, extract, is_cut};
 use effectgate_rules::schema::Schema;
 use serde_json::{Value, json};
