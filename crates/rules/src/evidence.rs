@@ -54,7 +54,7 @@ impl Evidence {
         if bytes.len() > EVIDENCE_BYTES_MAX {
             return Err(malformed(format!("{} bytes, the limit is {EVIDENCE_BYTES_MAX}", bytes.len())));
         }
-        let file = json::parse(bytes).map_err(malformed)?;
+        let file = json::parse(bytes).map_err(malformed)?.to_value();
         let members = file.as_object().ok_or_else(|| malformed("not an object"))?;
         let threshold = members.get("threshold").map(|value| number("threshold", Some(value))).transpose()?;
         Ok(Evidence {

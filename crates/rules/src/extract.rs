@@ -7,6 +7,7 @@
 mod scan;
 mod thinking;
 
+use effectgate_core::json::Json;
 use serde_json::Value;
 
 use crate::{json, text};
@@ -27,6 +28,9 @@ const JSON_SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
 pub struct Extraction {
     /// The value's own text, byte for byte as it came in.
     pub text: String,
+    /// The value with every digit that came in.
+    pub json: Json,
+    /// The value for schemas and rules; see [`Json::to_value`] for what happens to numbers that no double holds.
     pub value: Value,
     /// False if the text was exactly the JSON (white space around it aside).
     pub extracted: bool,
@@ -89,9 +93,15 @@ pub fn extract(text: impl AsRef<[u8]>) -> Result<Extraction, ExtractError> {
     let text = std::str::from_utf8(bytes).map_err(|error| ExtractError::NotUtf8 { offset: error.valid_up_to() })?;
     let body = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     let whole = body.trim_matches(JSON_SPACE);
-    if let Ok(value) = json::parse(whole.as_bytes()) {
+    if let Ok(json) = json::parse(whole.as_bytes()) {
         let notes = if body.len() == text.len() { vec![] } else { vec![Note::ByteOrderMark] };
-        return Ok(Extraction { text: whole.to_owned(), value, extracted: !notes.is_empty(), notes });
+        return Ok(Extraction {
+            value: json.to_value(),
+            text: whole.to_owned(),
+            json,
+            extracted: !notes.is_empty(),
+            notes,
+        });
     }
     from_scan(text, scan::scan(text))
 }
@@ -102,20 +112,20 @@ fn from_scan(text: &str, scan: Scan) -> Result<Extraction, ExtractError> {
     }
     let mut candidates = scan.candidates.into_iter();
     let first = candidates.next().ok_or(ExtractError::NoJson)?;
-    let value = parse(text, &first)?;
+    let json = parse(text, &first)?;
     let mut notes = notes(text, scan.thinking, &first);
     for other in candidates {
-        if !json::same(&value, &parse(text, &other)?) {
+        if !json::same(&json, &parse(text, &other)?) {
             return Err(ExtractError::SeveralCandidates { first: first.start, other: other.start });
         }
         if !notes.contains(&Note::EqualCandidates) {
             notes.push(Note::EqualCandidates);
         }
     }
-    Ok(Extraction { text: text[first].to_owned(), value, extracted: true, notes })
+    Ok(Extraction { value: json.to_value(), text: text[first].to_owned(), json, extracted: true, notes })
 }
 
-fn parse(text: &str, candidate: &std::ops::Range<usize>) -> Result<Value, ExtractError> {
+fn parse(text: &str, candidate: &std::ops::Range<usize>) -> Result<Json, ExtractError> {
     json::parse(&text.as_bytes()[candidate.clone()])
         .map_err(|why| ExtractError::InvalidJson { offset: candidate.start, why: text::cut(&why, WHY_BYTES_MAX) })
 }

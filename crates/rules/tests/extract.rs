@@ -119,6 +119,8 @@ fn what_looks_like_json_and_is_not_makes_the_text_invalid() {
         "{\"a\":\"line\nbreak\"}",
         "{\"a\":\"\\ud800\"}",
         "{\"a\":1e999}",
+        "{\"a\":1,\"a\":2}",
+        "{\"a\":1,\"a\":1}",
         "[NaN]",
         "[Infinity, x]",
         "{x: {\"a\":1}}",
@@ -133,6 +135,15 @@ fn what_looks_like_json_and_is_not_makes_the_text_invalid() {
             assert_eq!(verdict(&text), "invalid_json", "{text}");
         }
     }
+}
+
+#[test]
+fn candidates_are_compared_in_canonical_form() {
+    let same = ["{\"a\":1,\"b\":2} {\"b\":2.0,\"a\":1e0}", "{\"a\":\"\\u0041\"} {\"a\":\"A\"}"];
+    let other = ["{\"a\":9007199254740993} {\"a\":9007199254740992}", "{\"a\":1} {\"a\":\"1\"}", "[1,2] [2,1]"];
+
+    assert_eq!(same.map(verdict), ["ok"; 2]);
+    assert_eq!(other.map(verdict), ["several_candidates"; 3]);
 }
 
 #[test]
