@@ -7,6 +7,8 @@
 mod scan;
 mod thinking;
 
+use std::ops::Range;
+
 use effectgate_core::json::Json;
 use serde_json::Value;
 
@@ -110,6 +112,9 @@ fn from_scan(text: &str, scan: Scan) -> Result<Extraction, ExtractError> {
     if let Some(fault) = scan.fault {
         return Err(refusal(fault));
     }
+    if let Some(offset) = value_beside(text, &scan.candidates) {
+        return Err(ExtractError::InvalidJson { offset, why: "a single value stands beside another".to_owned() });
+    }
     let mut candidates = scan.candidates.into_iter();
     let first = candidates.next().ok_or(ExtractError::NoJson)?;
     let json = parse(text, &first)?;
@@ -125,7 +130,16 @@ fn from_scan(text: &str, scan: Scan) -> Result<Extraction, ExtractError> {
     Ok(Extraction { value: json.to_value(), text: text[first].to_owned(), json, extracted: true, notes })
 }
 
-fn parse(text: &str, candidate: &std::ops::Range<usize>) -> Result<Json, ExtractError> {
+/// Finds a text between, before or after candidates that is nothing but a JSON scalar: `{…} "x"` is two values, not a
+/// value in prose.
+fn value_beside(text: &str, candidates: &[Range<usize>]) -> Option<usize> {
+    let starts = std::iter::once(0).chain(candidates.iter().map(|candidate| candidate.end));
+    let ends = candidates.iter().map(|candidate| candidate.start).chain(std::iter::once(text.len()));
+    let mut gaps = starts.zip(ends).filter(|_| !candidates.is_empty());
+    gaps.find_map(|(start, end)| json::parse(text[start..end].trim().as_bytes()).is_ok().then_some(start))
+}
+
+fn parse(text: &str, candidate: &Range<usize>) -> Result<Json, ExtractError> {
     json::parse(&text.as_bytes()[candidate.clone()])
         .map_err(|why| ExtractError::InvalidJson { offset: candidate.start, why: text::cut(&why, WHY_BYTES_MAX) })
 }
@@ -137,7 +151,7 @@ fn refusal(fault: Fault) -> ExtractError {
     }
 }
 
-fn notes(text: &str, thinking: bool, candidate: &std::ops::Range<usize>) -> Vec<Note> {
+fn notes(text: &str, thinking: bool, candidate: &Range<usize>) -> Vec<Note> {
     let mut notes = Vec::new();
     if text.starts_with(BYTE_ORDER_MARK) {
         notes.push(Note::ByteOrderMark);

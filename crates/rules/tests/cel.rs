@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use effectgate_rules::cel::{Facts, ITEMS_MAX, RULE_BYTES_MAX, Rule, RuleError, RuleResult};
 use proptest::prelude::*;
+use proptest::test_runner::FileFailurePersistence;
 use serde_json::{Value, json};
 
 fn ask_all(source: &str, payload: &Value, output: &Value, run: &Value) -> RuleResult {
@@ -252,8 +253,15 @@ fn the_revision_is_the_hash_of_the_source() {
     assert_ne!(rule.revision(), Rule::compile("true ").unwrap().revision());
 }
 
+/// Where failing cases are kept, beside this file.
+fn kept(cases: u32) -> ProptestConfig {
+    let file = FileFailurePersistence::Direct(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/regressions/cel.txt"));
+    ProptestConfig { failure_persistence: Some(Box::new(file)), ..ProptestConfig::with_cases(cases) }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(kept(300))]
+
     #[test]
     fn compile_and_holds_never_panic(pieces in prop::collection::vec(prop::sample::select(vec![
         "payload", "output", ".a", "[0]", "(", ")", "!", "-", "+", "==", "&&", "||", "?", ":", "'s'", "1", "1.5", "true", ".all(x,", ".map(x,", "x", "size(", "in", "[", "]", "{", "}", ",", " ", "has(",

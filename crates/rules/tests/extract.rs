@@ -4,6 +4,7 @@
 
 use effectgate_rules::extract::{ExtractError, Note, TEXT_BYTES_MAX, extract};
 use proptest::prelude::*;
+use proptest::test_runner::FileFailurePersistence;
 use serde_json::json;
 
 /// The code of the refusal, or `ok`.
@@ -138,6 +139,40 @@ fn what_looks_like_json_and_is_not_makes_the_text_invalid() {
 }
 
 #[test]
+fn a_value_that_goes_on_as_something_else_is_no_value_in_prose() {
+    let table = [
+        "[1]x",
+        "{\"a\":1}#",
+        "{\"a\":1}/**/",
+        "{\"a\":1}//",
+        "{\"a\":1},",
+        "{\"a\":1},\n{\"a\":1}",
+        "[][]",
+        "{\"a\":1}{\"a\":1}",
+        "{\"a\":1}: 2",
+        "{\"a\":1} \"x\"",
+        "{\"a\":1} 5",
+        "null\n{\"a\":1}",
+        "{\"a\":1} true {\"a\":1}",
+    ];
+    for text in table {
+        assert_eq!(verdict(text), "invalid_json", "{text}");
+    }
+    for text in [
+        "{\"a\":1}.",
+        "({\"a\":1})",
+        "`{\"a\":1}`",
+        "{\"a\":1}, as you wished",
+        "json{\"a\":1}",
+        "{\"a\":1}。",
+        "**{\"a\":1}**",
+        "1. {\"a\":1}",
+    ] {
+        assert_eq!(verdict(text), "ok", "{text}");
+    }
+}
+
+#[test]
 fn candidates_are_compared_in_canonical_form() {
     let same = ["{\"a\":1,\"b\":2} {\"b\":2.0,\"a\":1e0}", "{\"a\":\"\\u0041\"} {\"a\":\"A\"}"];
     let other = ["{\"a\":9007199254740993} {\"a\":9007199254740992}", "{\"a\":1} {\"a\":\"1\"}", "[1,2] [2,1]"];
@@ -202,7 +237,15 @@ fn pieces() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
 }
 
+/// Where failing cases are kept, beside this file.
+fn kept(cases: u32) -> ProptestConfig {
+    let file = FileFailurePersistence::Direct(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/regressions/extract.txt"));
+    ProptestConfig { failure_persistence: Some(Box::new(file)), ..ProptestConfig::with_cases(cases) }
+}
+
 proptest! {
+    #![proptest_config(kept(500))]
+
     #[test]
     fn extract_never_panics_on_any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         let _ = extract(&bytes);

@@ -67,6 +67,9 @@ impl Scan {
         }
         match end_of(bytes, start) {
             End::Closed(end) if is_aside(&bytes[start..end]) => end,
+            End::Closed(end) if goes_on(&bytes[end..]) => {
+                self.fail(Fault::Invalid { offset: start, why: "text that is no prose goes on right behind it" }, end)
+            }
             End::Closed(end) => {
                 self.candidates.push(start..end);
                 end
@@ -137,6 +140,17 @@ fn unclosed_string(bytes: &[u8]) -> Option<Fault> {
 fn is_member_value(bytes: &[u8], start: usize) -> bool {
     let before = bytes[..start].trim_ascii_end();
     before.strip_suffix(b":").is_some_and(|name| name.trim_ascii_end().ends_with(b"\""))
+}
+
+/// Whether what follows a closing bracket continues it, where a sentence would leave a space or put a stop: `[1]x`,
+/// `{…}{…}`, a comment, a comma before nothing or before the next value. Then the whole was to be one JSON text, and it
+/// is none.
+fn goes_on(after: &[u8]) -> bool {
+    match after.first() {
+        Some(b',') => after[1..].trim_ascii_start().first().is_none_or(|next| b"{[\"".contains(next)),
+        Some(byte) => byte.is_ascii_alphanumeric() || b"#/\\{[:=&|+".contains(byte),
+        None => false,
+    }
 }
 
 /// Whether a balanced bracket is an aside of the prose, `[see below]` or `[docs](…)`, and no attempt at JSON: square,
