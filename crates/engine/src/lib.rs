@@ -1,1 +1,3 @@
+//! effectgate-engine: what the product does, a verb a file.
 
+pub mod connect;

@@ -50,8 +50,9 @@ pub struct SmtpScript {
     pub faults: HashMap<At, Fault>,
     /// Recipients refused, with the reply line.
     pub refused: HashMap<String, String>,
-    /// User and password that AUTH PLAIN and AUTH LOGIN accept; offered only if set. Base64 is compared as sent.
-    pub auth_plain_base64: Option<String>,
+    /// The lines that AUTH wants, as sent: one for `AUTH PLAIN …`, three for `AUTH LOGIN`, user, password. The mechanism
+    /// of the first line is offered.
+    pub auth: Vec<String>,
     /// More lines for the answer to EHLO, such as `STARTTLS`.
     pub extensions: Vec<String>,
 }
@@ -238,7 +239,7 @@ impl Session {
 
     async fn ehlo(&mut self) -> Goes {
         let mut lines = vec!["stub.example.test".to_owned(), "8BITMIME".to_owned()];
-        lines.extend(self.script.auth_plain_base64.as_ref().map(|_| "AUTH PLAIN LOGIN".to_owned()));
+        lines.extend(self.script.auth.first().map(|line| line.split(' ').take(2).collect::<Vec<_>>().join(" ")));
         lines.extend(self.script.extensions.clone());
         let last = lines.pop().unwrap_or_default();
         let more: String = lines.iter().map(|line| format!("250-{line}\r\n")).collect();
@@ -246,12 +247,19 @@ impl Session {
     }
 
     async fn auth(&mut self, line: &str) -> Goes {
-        let expected = self.script.auth_plain_base64.clone().unwrap_or_default();
-        if line == format!("AUTH PLAIN {expected}") {
-            self.answer(At::Auth, "235 2.7.0 welcome").await
-        } else {
-            self.say("535 5.7.8 credentials refused").await
+        let wanted = self.script.auth.clone();
+        let mut said = line.to_owned();
+        for (at, want) in wanted.iter().enumerate() {
+            if said != *want {
+                break;
+            }
+            if at + 1 == wanted.len() {
+                return self.answer(At::Auth, "235 2.7.0 welcome").await;
+            }
+            self.say("334 ").await?;
+            said = self.line().await?;
         }
+        self.say("535 5.7.8 credentials refused").await
     }
 
     async fn mail(&mut self, line: &str) -> Goes {
