@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
-    /// Nothing was tried: the guard, the switch or the request itself stood in the way.
+    /// Held back by the switch or a limit; nothing is wrong with the effect, so no attempt is counted.
     Prepared,
-    /// The name was being resolved.
+    /// The request was being made up, or its address resolved and judged by the egress guard.
     Resolve,
     /// The TCP connection was being made.
     Connect,

@@ -154,7 +154,7 @@ pub struct Success {
 #[must_use]
 pub fn classify(report: &Report, provider: &Provider, success: &Success, now: Timestamp) -> Classified {
     match &report.answer {
-        Some(answer) if report.phase == Phase::Envelope => envelope(answer),
+        Some(answer) if report.phase < Phase::Request => before_message(report.phase, answer),
         Some(answer) => answered(answer, provider, success, now),
         None if report.phase == Phase::Prepared => {
             Classified::of(Class::HeldBack, report.error.clone().unwrap_or_default())
@@ -166,9 +166,14 @@ pub fn classify(report: &Report, provider: &Provider, success: &Success, now: Ti
     }
 }
 
-/// An SMTP refusal before the message: 4xx passes, 5xx stays.
-fn envelope(answer: &Answer) -> Classified {
-    let class = if answer.status < 500 { Class::NotSent } else { Class::Refused };
+/// An SMTP refusal before the message: 4xx passes, 5xx stays. 530, 534, 535 and 538 in the handshake are about the
+/// credentials (RFC 4954 section 6).
+fn before_message(phase: Phase, answer: &Answer) -> Classified {
+    let class = match answer.status {
+        ..500 => Class::NotSent,
+        530 | 534 | 535 | 538 if phase == Phase::Handshake => Class::Unauthorized,
+        _ => Class::Refused,
+    };
     Classified::of(class, format!("the server answered {} before the message", answer.status))
 }
 

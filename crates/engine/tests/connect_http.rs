@@ -367,7 +367,7 @@ async fn headers_that_would_break_the_request_are_refused_without_showing_their_
 
         let report = send(broken, &PATIENT, &local(), &Tls::new(None).unwrap(), &AlwaysOpen).await;
 
-        assert_not_sent(&report, Phase::Prepared);
+        assert_not_sent(&report, Phase::Resolve);
         assert!(!format!("{report:?}").contains("s3cret"));
     }
     assert_eq!(provider.ledger().connections, 0);
@@ -380,7 +380,7 @@ async fn the_guard_is_asked_before_anything_is_connected() {
 
     let report = send(request(&provider.url()), &PATIENT, &strict, &Tls::new(None).unwrap(), &AlwaysOpen).await;
 
-    assert_not_sent(&report, Phase::Prepared);
+    assert_not_sent(&report, Phase::Resolve);
     assert_eq!(provider.ledger().connections, 0);
 }
 

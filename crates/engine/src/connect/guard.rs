@@ -6,7 +6,6 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use effectgate_core::outcome::Phase;
 use thiserror::Error;
 use url::{Host, Url};
 
@@ -37,17 +36,6 @@ pub enum GuardError {
     Inside { host: String, address: IpAddr, kind: &'static str },
     #[error("the name {host} could not be resolved: {detail}")]
     Unresolved { host: String, detail: String },
-}
-
-impl GuardError {
-    /// How far an attempt got that ended here.
-    #[must_use]
-    pub fn phase(&self) -> Phase {
-        match self {
-            Self::Unresolved { .. } => Phase::Resolve,
-            _ => Phase::Prepared,
-        }
-    }
 }
 
 impl EgressGuard {

@@ -81,16 +81,16 @@ async fn prepare(
     gate: &dyn WriteGate,
     total: Instant,
 ) -> Result<(Line, Request<Full<Bytes>>), Failed> {
-    let refused = |error: String| Failed { phase: Phase::Prepared, error };
-    let target = guard.check_url(&request.url).map_err(|e| refused(e.to_string()))?;
+    let held_back = |error: String| Failed { phase: Phase::Prepared, error };
+    let target = guard.check_url(&request.url)?;
     let is_tls = request.url.scheme() == "https";
-    let message = message_of(request).map_err(refused)?;
+    let message = message_of(request).map_err(|error| Failed { phase: Phase::Resolve, error })?;
     let connect = total.min(Instant::now() + Duration::from_millis(limits.connect_ms));
     let line = open(guard, tls, &target, is_tls, connect).await?;
     match timeout_at(total, gate.may_write()).await {
         Ok(Ok(())) => Ok((line, message)),
-        Ok(Err(reason)) => Err(refused(reason)),
-        Err(_) => Err(refused("asking whether to write took too long".to_owned())),
+        Ok(Err(reason)) => Err(held_back(reason)),
+        Err(_) => Err(held_back("asking whether to write took too long".to_owned())),
     }
 }
 

@@ -95,14 +95,14 @@ pub fn build(mail: &Mail, stamp: &Stamp<'_>) -> Result<Letter, MailFieldError> {
         builder = builder.to(Mailbox::new(None, address.parse().map_err(|_| wrong("/to", "not an address"))?));
     }
     let builder = builder.raw_header(subject_header(&mail.subject));
-    let plain = SinglePart::plain(mail.text.clone());
+    let plain = SinglePart::plain(crlf(&mail.text));
     let built = match &mail.html {
         None => builder.singlepart(plain),
         Some(html) => builder.multipart(
             MultiPart::alternative()
                 .boundary(boundary(stamp.message_id))
                 .singlepart(plain)
-                .singlepart(SinglePart::builder().header(ContentType::TEXT_HTML).body(html.clone())),
+                .singlepart(SinglePart::builder().header(ContentType::TEXT_HTML).body(crlf(html))),
         ),
     };
     let data = built.map_err(|e| wrong("", &e.to_string()))?.formatted();
@@ -193,6 +193,25 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
         rest = tail;
         (!piece.is_empty()).then_some(piece)
     })
+}
+
+/// Every line end as CRLF. The library would do it, by inserting byte for byte: a megabyte of line feeds takes it a
+/// minute (quadratic; seen with lettre 0.11.23).
+fn crlf(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + text.len() / 16);
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\r' | '\n' => {
+                if c == '\r' {
+                    chars.next_if_eq(&'\n');
+                }
+                out.push_str("\r\n");
+            }
+            other => out.push(other),
+        }
+    }
+    out
 }
 
 /// Derived from the Message-ID so that it never changes between attempts. `=_` cannot occur in quoted-printable or

@@ -112,8 +112,7 @@ async fn ready(
     connect: Instant,
     total: Instant,
 ) -> Result<Session, Stop> {
-    let target = guard.check_host(&server.host, server.port);
-    let target = target.map_err(|e| Failed { phase: e.phase(), error: e.to_string() })?;
+    let target = guard.check_host(&server.host, server.port).map_err(Failed::from)?;
     let (mut session, offers) = greet(server, guard, tls, &target, connect, total).await?;
     authenticate(&mut session, server, &offers, total).await?;
     ask(gate, total).await?;

@@ -13,7 +13,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout_at};
 
-use super::guard::{EgressGuard, Target};
+use super::guard::{EgressGuard, GuardError, Target};
 use super::tls::Tls;
 
 /// What both a bare and a TLS connection can do.
@@ -44,6 +44,12 @@ pub(crate) struct Failed {
     pub(crate) error: String,
 }
 
+impl From<GuardError> for Failed {
+    fn from(error: GuardError) -> Self {
+        Self { phase: Phase::Resolve, error: error.to_string() }
+    }
+}
+
 impl From<Failed> for Report {
     fn from(failed: Failed) -> Self {
         Self::not_sent(failed.phase, failed.error)
@@ -55,7 +61,7 @@ impl From<Failed> for Report {
 pub(crate) async fn connect(guard: &EgressGuard, target: &Target, deadline: Instant) -> Result<Line, Failed> {
     let addresses = match timeout_at(deadline, guard.resolve(target)).await {
         Ok(Ok(addresses)) => addresses,
-        Ok(Err(error)) => return Err(Failed { phase: error.phase(), error: error.to_string() }),
+        Ok(Err(error)) => return Err(error.into()),
         Err(_) => return Err(Failed { phase: Phase::Resolve, error: "resolving the name took too long".to_owned() }),
     };
     let mut last = String::new();
