@@ -10,6 +10,7 @@ use crate::{
     journal::Head,
     payload::PayloadHash,
     time::Timestamp,
+    transition::Transition,
 };
 
 /// Where a run stands.
@@ -212,12 +213,35 @@ impl Aggregate {
         self.approvals.last()
     }
 
+    /// The aggregate as it will be once the transition is committed. The lease is left out: its end is the database's
+    /// to say.
+    #[must_use]
+    pub fn after(&self, transition: &Transition) -> Self {
+        let mut next = self.clone();
+        next.run = transition.run.clone();
+        next.lease = self.lease.filter(|_| next.run.state == RunState::Processing);
+        for write in &transition.effects {
+            replace(&mut next.effects, write.effect.clone(), |e| e.id);
+        }
+        for approval in &transition.approvals {
+            replace(&mut next.approvals, approval.clone(), |a| a.id);
+        }
+        next
+    }
+
     #[must_use]
     pub fn holds_lease(&self, owner: &Owner, fence: Fence) -> bool {
         self.run.state == RunState::Processing
             && self.run.owner.as_ref() == Some(owner)
             && self.run.fence == fence
             && self.lease.is_some_and(|lease| lease.is_live)
+    }
+}
+
+fn replace<T, K: PartialEq>(items: &mut Vec<T>, item: T, key: impl Fn(&T) -> K) {
+    match items.iter_mut().find(|old| key(old) == key(&item)) {
+        Some(old) => *old = item,
+        None => items.push(item),
     }
 }
 

@@ -1,0 +1,92 @@
+//! What an engine operation could not do. Answers a good caller branches on (busy, replay, waiting …) are values of the
+//! operations, not errors. Each variant has a stable code; the web room turns them into responses in one match.
+
+use effectgate_core::{approval, flow::LeaseOutOfBounds, json::JsonError, key::KeyError};
+use effectgate_store::StoreError;
+
+use crate::view::{ApprovalView, EffectView, Findings, RunView};
+
+pub type Result<T, E = EngineError> = std::result::Result<T, E>;
+
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    #[error("no flow of this name is configured")]
+    UnknownFlow,
+    #[error("{0}")]
+    BadKey(KeyError),
+    #[error("this flow takes its key in parts: source, event_type, external_id, version")]
+    KeyPartsRequired,
+    /// A JSON text inside the request that cannot be taken. The pointer leads to the member, from the request's root.
+    #[error("{}", error.detail)]
+    BadJson { pointer: String, error: JsonError },
+    #[error("{detail}")]
+    BadMember { pointer: String, detail: String },
+    #[error("{0}")]
+    BadLease(LeaseOutOfBounds),
+    #[error("the payload breaks the flow's schema")]
+    InvalidPayload { findings: Findings },
+    #[error("the output or its effects are invalid")]
+    InvalidOutput { findings: Findings, repairs_left: i32, run: Box<RunView> },
+    #[error("there is no {0} of this id")]
+    NotFound(&'static str),
+    /// Another owner, another fence, an expired lease, or a run that has moved on.
+    #[error("the lease is not yours any more")]
+    LeaseLost { run: Box<RunView> },
+    #[error("inline effects were begun and not settled: settle them first")]
+    EffectsOpen { run: Box<RunView> },
+    #[error("the same effect was begun with another payload")]
+    EffectDiffers { effect: Box<EffectView> },
+    #[error("this effect is not in the hands of this worker")]
+    NotBegun { effect: Box<EffectView> },
+    #[error("this cannot be done in the state {state}")]
+    WrongState { state: String, run: Box<RunView> },
+    #[error("a reason is required")]
+    ReasonRequired,
+    #[error("no class of this name: see the error page for the list")]
+    UnknownClass,
+    #[error("the decision was not taken: {}", why.code())]
+    DecisionRefused { why: approval::Refused, approval: Box<ApprovalView>, run: Box<RunView> },
+    #[error("this link leads nowhere")]
+    UnknownToken,
+    #[error("too many others changed the same run; try again")]
+    Contended,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl EngineError {
+    /// The stable code; one page each in `docs/errors`.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::UnknownFlow => "unknown_flow",
+            Self::BadKey(_) => "bad_key",
+            Self::KeyPartsRequired => "key_parts_required",
+            Self::BadJson { error, .. } => error.code.as_str(),
+            Self::BadMember { .. } => "bad_member",
+            Self::BadLease(_) => "bad_lease",
+            Self::InvalidPayload { .. } => "invalid_payload",
+            Self::InvalidOutput { .. } => "invalid_output",
+            Self::NotFound(_) => "not_found",
+            Self::LeaseLost { .. } => "lease_lost",
+            Self::EffectsOpen { .. } => "effects_open",
+            Self::EffectDiffers { .. } => "effect_differs",
+            Self::NotBegun { .. } => "effect_not_begun",
+            Self::WrongState { .. } => "wrong_state",
+            Self::ReasonRequired => "reason_required",
+            Self::UnknownClass => "unknown_class",
+            Self::DecisionRefused { why, .. } => why.code(),
+            Self::UnknownToken => "unknown_token",
+            Self::Contended => "contended",
+            Self::Store(error) => store_code(error),
+        }
+    }
+}
+
+fn store_code(error: &StoreError) -> &'static str {
+    match error {
+        StoreError::Unavailable { .. } => "database_unavailable",
+        StoreError::CommitUnknown { .. } => "commit_unknown",
+        _ => "internal",
+    }
+}
