@@ -22,7 +22,7 @@ use crate::{
 #[derive(Debug, Clone)]
 pub enum Begin {
     /// The worker may call the provider once this is committed.
-    Begun(Transition),
+    Begun(Box<Transition>),
     /// Begun before, by this owner or an earlier one: what is known, nothing changed.
     Known(Box<Effect>),
     /// The same type and target with other bytes: never two effects for one intention.
@@ -47,7 +47,7 @@ pub fn begin(
     }
     let existing = agg.effects.iter().find(|e| e.effect_type == wanted.effect_type && e.target == wanted.target);
     let Some(before) = existing else {
-        return Ok(Begin::Begun(write(agg, owner, fence, None, wanted, now)));
+        return Ok(Begin::Begun(Box::new(write(agg, owner, fence, None, wanted, now))));
     };
     if before.payload != wanted.payload {
         return Ok(Begin::Differs(Box::new(before.clone())));
@@ -55,7 +55,7 @@ pub fn begin(
     let again = matches!(before.state, EffectState::Pending { .. })
         || (before.state == EffectState::Sending && before.fence != fence && may_reissue);
     if again {
-        return Ok(Begin::Begun(write(agg, owner, fence, Some(before), wanted, now)));
+        return Ok(Begin::Begun(Box::new(write(agg, owner, fence, Some(before), wanted, now))));
     }
     Ok(Begin::Known(Box::new(before.clone())))
 }
@@ -101,12 +101,12 @@ pub struct Reported {
 /// What `settle` comes to.
 #[derive(Debug, Clone)]
 pub enum Settle {
-    Settled(Transition),
+    Settled(Box<Transition>),
     /// Final before, and the report agrees: nothing to do.
     Agrees,
     /// Final before, and the report says otherwise: recorded and told, nothing changed (G12). `None` once enough of
     /// them are on record.
-    Contrary(Option<Transition>),
+    Contrary(Option<Box<Transition>>),
     /// This effect is not in the hands of this worker.
     NotBegun,
 }
@@ -153,7 +153,7 @@ pub fn settle(
         "external_id" => after.external_id, "next" => after.state.as_str() },
     );
     draft.effect(Some(effect), after, None);
-    Ok(Settle::Settled(draft.changed()))
+    Ok(Settle::Settled(Box::new(draft.changed())))
 }
 
 fn after_the_end(agg: &Aggregate, effect: &Effect, owner: &Owner, reported: &Reported, now: Timestamp) -> Settle {
@@ -177,5 +177,5 @@ fn after_the_end(agg: &Aggregate, effect: &Effect, owner: &Owner, reported: &Rep
     );
     let detail = format!("effect {} is {}, a report says {}", effect.id, effect.state.as_str(), reported.outcome.as_str());
     alert(&mut draft, Alert::ContraryReport, detail);
-    Settle::Contrary(Some(draft.noted()))
+    Settle::Contrary(Some(Box::new(draft.noted())))
 }

@@ -125,6 +125,7 @@ fn back_to_unknown(run: &Run, before: &Effect, now: Timestamp) -> Transition {
 
 /// Settles an attempt by what the connector saw. `effect` is the effect as claimed, in sending.
 #[must_use]
+#[expect(clippy::too_many_arguments, reason = "every argument is a different type and a different question")]
 pub fn settle(
     run: &Run,
     effect: &Effect,

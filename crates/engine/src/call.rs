@@ -1,0 +1,118 @@
+//! Calls under a lease, and their repeats. A repeat by the same owner and fence with the same body gets the first
+//! answer again, whatever has happened since: an answer lost on the way is harmless everywhere.
+
+use effectgate_core::{
+    digest::Digest,
+    ids::{Fence, OWNER_CHARS_MAX, Owner, RunId, Tenant},
+    run::Aggregate,
+    time::Timestamp,
+    transition::{StoredAnswer, Transition},
+};
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::{
+    engine::{Engine, Step},
+    error::{EngineError, Result},
+};
+
+/// Who calls, for which run, with what body.
+#[derive(Debug, Clone)]
+pub struct LeaseCall {
+    pub tenant: Tenant,
+    pub run: RunId,
+    pub owner: Owner,
+    pub fence: Fence,
+    /// Identifies the call: operation, owner, fence and body.
+    pub call: Digest,
+}
+
+impl LeaseCall {
+    /// `body` is the request as it came in.
+    #[must_use]
+    pub fn new(tenant: Tenant, run: RunId, owner: Owner, fence: Fence, operation: &str, body: &[u8]) -> Self {
+        let call = Digest::of_parts(&[
+            b"call",
+            operation.as_bytes(),
+            owner.as_str().as_bytes(),
+            &fence.0.to_be_bytes(),
+            body,
+        ]);
+        Self { tenant, run, owner, fence, call }
+    }
+}
+
+/// Reads an owner's name as a caller gave it.
+///
+/// # Errors
+/// Empty, too long, or with control characters.
+pub fn owner(text: &str) -> Result<Owner> {
+    let bad = |detail: &str| EngineError::BadMember { pointer: "/owner".into(), detail: detail.into() };
+    if text.trim().is_empty() {
+        return Err(bad("an owner needs a name"));
+    }
+    if text.chars().count() > OWNER_CHARS_MAX || text.chars().any(char::is_control) {
+        return Err(bad("an owner's name has at most 200 characters and no control characters"));
+    }
+    Ok(Owner::new(text))
+}
+
+/// An answer, and whether it was given before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answered<T> {
+    pub repeated: bool,
+    pub answer: T,
+}
+
+/// What a call decides: a transition with the answer that is stored with it, or an answer alone.
+pub(crate) enum Moved<T> {
+    Write(Box<Transition>, Box<dyn FnOnce(&Aggregate) -> T + Send>),
+    Answer(T),
+}
+
+impl Engine {
+    /// Runs a call under a lease: a stored answer first, else load, decide, commit with the answer.
+    pub(crate) async fn moved<T>(
+        &self,
+        call: &LeaseCall,
+        mut decide: impl FnMut(&Aggregate, Timestamp) -> Result<Moved<T>> + Send,
+    ) -> Result<Answered<T>>
+    where
+        T: Serialize + DeserializeOwned + Send,
+    {
+        if let Some(answer) = self.stored(call).await? {
+            return Ok(Answered { repeated: true, answer });
+        }
+        let changed = self
+            .change(&call.tenant, call.run, |agg, now| {
+                Ok(match decide(agg, now)? {
+                    Moved::Answer(answer) => Step::Answer(answer),
+                    Moved::Write(mut transition, answer) => {
+                        let answer = answer(&agg.after(&transition));
+                        transition.answer = Some(StoredAnswer { call: call.call, body: json(&answer) });
+                        Step::Write(transition, answer)
+                    }
+                })
+            })
+            .await;
+        match changed {
+            Ok((answer, _)) => Ok(Answered { repeated: false, answer }),
+            // Two deliveries of one call at once: the loser finds the winner's answer.
+            Err(error @ (EngineError::LeaseLost { .. } | EngineError::WrongState { .. })) => {
+                match self.stored(call).await? {
+                    Some(answer) => Ok(Answered { repeated: true, answer }),
+                    None => Err(error),
+                }
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn stored<T: DeserializeOwned>(&self, call: &LeaseCall) -> Result<Option<T>> {
+        let body = self.store().answer_find(call.run, &call.call).await?;
+        Ok(body.and_then(|body| serde_json::from_str(&body).ok()))
+    }
+}
+
+fn json<T: Serialize>(answer: &T) -> String {
+    serde_json::to_string(answer).expect("views are made of strings, numbers and JSON texts")
+}

@@ -1,0 +1,180 @@
+//! The engine: the store, the policy in force, the clock, and what wakes the workers. Every verb is a method in a file
+//! of its own; what they share is here: load, decide in core, commit, try again when somebody else was first.
+
+use std::sync::Arc;
+
+use effectgate_core::{
+    ids::{RunId, Tenant},
+    run::Aggregate,
+    switch::{Ceiling, Scope, Switch},
+    time::Timestamp,
+    transition::Transition,
+};
+use effectgate_store::{Commit, Store};
+
+use crate::{
+    clock::Clock,
+    driver::Nudges,
+    error::{EngineError, Result},
+    policy::{FlowPolicy, Policy},
+    probe,
+    view::{self, RunView},
+};
+
+/// Who calls, as the web room found out. Scopes were checked before.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    pub tenant: Tenant,
+    /// The API key's name.
+    pub api_key: String,
+}
+
+/// What the product does, over one store and one policy. Cheap to clone.
+#[derive(Clone)]
+pub struct Engine {
+    inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub store: Arc<dyn Store>,
+    pub policy: Policy,
+    pub clock: Arc<dyn Clock>,
+    pub nudges: Nudges,
+    pub traffic: crate::traffic::Traffic,
+    pub switches: crate::switch::Cache,
+}
+
+/// How often an operation starts again because somebody else changed the run in between. A run is changed by one
+/// worker, the dispatcher, the sweeper and people: sixteen in a row is a fault, not bad luck.
+const TRIES_MAX: usize = 16;
+
+impl Engine {
+    #[must_use]
+    pub fn new(store: Arc<dyn Store>, policy: Policy, clock: Arc<dyn Clock>) -> Self {
+        let traffic = crate::traffic::Traffic::new(&policy);
+        let inner =
+            Inner { store, policy, clock, nudges: Nudges::default(), traffic, switches: crate::switch::Cache::default() };
+        Self { inner: Arc::new(inner) }
+    }
+
+    #[must_use]
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.inner.store
+    }
+
+    #[must_use]
+    pub fn policy(&self) -> &Policy {
+        &self.inner.policy
+    }
+
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.inner.clock.now()
+    }
+
+    #[must_use]
+    pub fn nudges(&self) -> &Nudges {
+        &self.inner.nudges
+    }
+
+    pub(crate) fn inner(&self) -> &Inner {
+        &self.inner
+    }
+
+    pub(crate) fn flow_of(&self, agg: &Aggregate) -> Result<&FlowPolicy> {
+        self.policy().flow(&agg.run.flow).ok_or(EngineError::UnknownFlow)
+    }
+
+    /// Loads a run or says that there is none.
+    pub(crate) async fn load(&self, tenant: &Tenant, id: RunId) -> Result<Aggregate> {
+        self.store().run_load(tenant, id).await?.ok_or(EngineError::NotFound("run"))
+    }
+
+    /// The run as callers see it.
+    pub async fn view(&self, agg: &Aggregate) -> Result<RunView> {
+        let result = if agg.run.state.is_final() {
+            self.store().run_content(&agg.run.tenant, agg.run.id).await?.and_then(|c| c.result)
+        } else {
+            None
+        };
+        let switches = if agg.run.effects.open > 0 { self.switches_in_force().await } else { Vec::new() };
+        Ok(view::run_view(agg, result.as_deref(), &switches))
+    }
+
+    /// A run by its id.
+    ///
+    /// # Errors
+    /// Not found (in this tenant), or the store.
+    pub async fn run(&self, tenant: &Tenant, id: RunId) -> Result<RunView> {
+        let agg = self.load(tenant, id).await?;
+        self.view(&agg).await
+    }
+
+    /// Commits, with the flow's retention put in and the workers woken.
+    pub(crate) async fn commit(&self, mut transition: Transition) -> Result<Commit> {
+        if let Some(policy) = self.policy().flow(&transition.run.flow) {
+            transition.retain(&policy.flow.retention);
+        } else {
+            transition.retain(&UNCONFIGURED);
+        }
+        let (work, notices) = (!transition.effects.is_empty(), !transition.notices.is_empty());
+        let committed = self.store().commit(transition).await?;
+        if committed != Commit::Lost {
+            self.nudges().after_commit(work, notices);
+        }
+        Ok(committed)
+    }
+
+    /// Loads a run, lets `decide` make a transition of it, commits; again from the start if somebody was faster.
+    /// `decide` answers with a value instead of a transition where nothing is to be written.
+    pub(crate) async fn change<T>(
+        &self,
+        tenant: &Tenant,
+        id: RunId,
+        mut decide: impl FnMut(&Aggregate, Timestamp) -> Result<Step<T>> + Send,
+    ) -> Result<(T, Aggregate)> {
+        for _ in 0..TRIES_MAX {
+            let agg = self.load(tenant, id).await?;
+            match decide(&agg, self.now())? {
+                Step::Answer(answer) => return Ok((answer, agg)),
+                Step::Write(transition, answer) => {
+                    let after = agg.after(&transition);
+                    probe::at("change.before_commit").await;
+                    if let Commit::Committed { lease } = self.commit(*transition).await? {
+                        probe::at("change.after_commit").await;
+                        return Ok((answer, Aggregate { lease, ..after }));
+                    }
+                }
+            }
+        }
+        Err(EngineError::Contended)
+    }
+
+    /// The switches as they bear on effects: those in the database, and the ceiling as one of them.
+    pub(crate) async fn switches_in_force(&self) -> Vec<Switch> {
+        let ceiling = ceiling_switch(self.policy().ceiling, self.now());
+        match self.store().switch_list().await {
+            Ok(list) => list.into_iter().chain(ceiling).collect(),
+            // Unreadable means off.
+            Err(error) => vec![off(format!("the switches cannot be read: {error}"), self.now())],
+        }
+    }
+}
+
+/// What a decision comes to.
+pub(crate) enum Step<T> {
+    Write(Box<Transition>, T),
+    Answer(T),
+}
+
+fn ceiling_switch(ceiling: Ceiling, now: Timestamp) -> Option<Switch> {
+    (ceiling == Ceiling::Off).then(|| off("actions are off in the config or the environment".into(), now))
+}
+
+fn off(reason: String, at: Timestamp) -> Switch {
+    Switch { scope: Scope::All, name: String::new(), enabled: false, reason, by: "system:config".into(), at }
+}
+
+/// For runs whose flow has left the config: kept for a year, so that nothing is forgotten by a typing error.
+const UNCONFIGURED: effectgate_core::flow::Retention =
+    effectgate_core::flow::Retention { content_days: 30, key_days: 365, journal_days: 730 };
