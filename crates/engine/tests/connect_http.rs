@@ -25,7 +25,8 @@ const BODY: &str = r#"{"account":9007199254740993,"amount":100}"#;
 const PATIENT: HttpLimits =
     HttpLimits { connect_ms: 20_000, first_byte_ms: 20_000, total_ms: 20_000, answer_bytes_max: 1_024 };
 /// For peers that will never answer: the wait itself is what is tested.
-const HASTY: HttpLimits = HttpLimits { connect_ms: 300, first_byte_ms: 300, total_ms: 20_000, answer_bytes_max: 1_024 };
+const HASTY: HttpLimits =
+    HttpLimits { connect_ms: 1_000, first_byte_ms: 300, total_ms: 20_000, answer_bytes_max: 1_024 };
 
 fn request(url: &str) -> HttpRequest {
     let headers = vec![("Idempotency-Key".to_owned(), SecretString::from("pk_1"))];

@@ -22,8 +22,10 @@ use serde_json::{Value, json};
 
 /// Long enough for a busy machine where an answer is expected.
 const PATIENT: SmtpLimits = SmtpLimits { connect_ms: 20_000, total_ms: 20_000, final_reply_timeout_ms: 20_000 };
-/// For peers that will never answer: the wait itself is what is tested.
-const HASTY: SmtpLimits = SmtpLimits { connect_ms: 20_000, total_ms: 400, final_reply_timeout_ms: 400 };
+/// For peers that say nothing before the message: the wait itself is what is tested.
+const HASTY: SmtpLimits = SmtpLimits { total_ms: 1_000, ..PATIENT };
+/// For peers that say nothing, or nothing sensible, after the final dot.
+const HASTY_AT_THE_END: SmtpLimits = SmtpLimits { final_reply_timeout_ms: 300, ..PATIENT };
 
 fn server(address: SocketAddr, tls: SmtpTls) -> SmtpServer {
     let host = "127.0.0.1".to_owned();
@@ -112,17 +114,18 @@ async fn a_connection_that_dies_before_the_354_is_not_sent() {
         (At::Rcpt, Phase::Envelope),
         (At::Data, Phase::Envelope),
     ];
-    for (at, phase) in places {
-        for (fault, limits) in [(Fault::Close, &PATIENT), (Fault::Reset, &PATIENT), (Fault::Silence, &HASTY)] {
-            let stub = SmtpStub::start(SmtpScript::failing(at, fault)).await;
+    let faults = [(Fault::Close, &PATIENT), (Fault::Reset, &PATIENT), (Fault::Silence, &HASTY)];
+    let cases = places.iter().flat_map(|place| faults.iter().map(move |fault| (*place, fault.clone())));
+    let attempts = cases.map(|((at, phase), (fault, limits))| async move {
+        let stub = SmtpStub::start(SmtpScript::failing(at, fault)).await;
 
-            let report = mail(&stub, limits).await;
+        let report = mail(&stub, limits).await;
 
-            assert_not_sent(&report, phase);
-            assert_eq!(code(&report), None);
-            assert!(stub.ledger().messages.is_empty());
-        }
-    }
+        assert_not_sent(&report, phase);
+        assert_eq!(code(&report), None);
+        assert!(stub.ledger().messages.is_empty());
+    });
+    futures_util::future::join_all(attempts).await;
 }
 
 #[tokio::test]
@@ -162,7 +165,7 @@ async fn a_refusal_of_the_final_dot_is_an_answer() {
 
 #[tokio::test]
 async fn hc_28_silence_close_or_reset_after_the_final_dot_is_unknown_with_the_message_id() {
-    for (fault, limits) in [(Fault::Silence, &HASTY), (Fault::Close, &PATIENT), (Fault::Reset, &PATIENT)] {
+    for (fault, limits) in [(Fault::Silence, &HASTY_AT_THE_END), (Fault::Close, &PATIENT), (Fault::Reset, &PATIENT)] {
         let stub = SmtpStub::start(SmtpScript::failing(At::Dot, fault.clone())).await;
 
         let report = mail(&stub, limits).await;
@@ -178,7 +181,7 @@ async fn hc_28_silence_close_or_reset_after_the_final_dot_is_unknown_with_the_me
 async fn hc_28_a_250_after_the_client_gave_up_changes_nothing_and_the_mail_is_stored_once() {
     let stub = SmtpStub::start(SmtpScript::failing(At::Dot, Fault::Hold)).await;
 
-    let report = mail(&stub, &HASTY).await;
+    let report = mail(&stub, &HASTY_AT_THE_END).await;
     stub.release();
 
     assert_eq!((report.phase, code(&report)), (Phase::Request, None));
@@ -204,7 +207,7 @@ async fn a_strange_reply_to_the_final_dot_is_unknown() {
     for line in ["354 go on", "not smtp at all", "250-never ends", "199 what"] {
         let stub = SmtpStub::start(SmtpScript::replying(At::Dot, line)).await;
 
-        let report = mail(&stub, &HASTY).await;
+        let report = mail(&stub, &HASTY_AT_THE_END).await;
 
         assert_eq!((report.phase, code(&report)), (Phase::Request, None), "{line}");
     }
