@@ -5,6 +5,7 @@
 //! Nobody is answered before their commit is durable; writes that arrive together are committed together.
 
 mod error;
+mod row;
 mod types;
 
 use async_trait::async_trait;

@@ -47,7 +47,7 @@ CREATE TABLE runs (
 ) STRICT;
 CREATE INDEX runs_leased ON runs (lease_expires_at) WHERE state = 'processing';
 CREATE INDEX runs_waiting ON runs (tenant, flow, next_attempt_at, updated_at) WHERE state IN ('queued', 'failed_retryable');
-CREATE INDEX runs_open ON runs (updated_at) WHERE state IN ('queued', 'awaiting_human', 'approved', 'failed_retryable', 'quarantined');
+CREATE INDEX runs_open ON runs (state, updated_at) WHERE state IN ('queued', 'awaiting_human', 'approved', 'failed_retryable', 'quarantined');
 CREATE INDEX runs_expiring ON runs (expires_at) WHERE expires_at IS NOT NULL;
 CREATE INDEX runs_content_expiring ON runs (content_expires_at) WHERE content_expires_at IS NOT NULL;
 
@@ -92,7 +92,9 @@ CREATE TABLE effects (
 ) STRICT;
 CREATE INDEX effects_due ON effects (provider, due_at) WHERE state IN ('pending', 'scheduled') AND executor = 'dispatcher';
 CREATE INDEX effects_sending ON effects (lease_expires_at) WHERE state = 'sending';
-CREATE INDEX effects_doubtful ON effects (due_at) WHERE state IN ('unknown', 'review');
+CREATE INDEX effects_doubtful ON effects (state, due_at) WHERE state IN ('unknown', 'review');
+CREATE INDEX effects_open ON effects (state, updated_at) WHERE state IN ('scheduled', 'pending', 'sending', 'unknown', 'review');
+CREATE INDEX effects_recent ON effects (updated_at, run_id, n);
 
 CREATE TABLE attempts (
   run_id     BLOB    NOT NULL,
@@ -132,6 +134,7 @@ CREATE TABLE approvals (
 -- One question at a time per run.
 CREATE UNIQUE INDEX approvals_open ON approvals (run_id) WHERE state = 'open';
 CREATE INDEX approvals_expiring ON approvals (expires_at) WHERE state = 'open';
+CREATE INDEX approvals_recent ON approvals (created_at, run_id, n);
 CREATE INDEX approvals_stepping ON approvals (next_step_at) WHERE next_step_at IS NOT NULL;
 
 CREATE TABLE approval_tokens (
@@ -172,6 +175,7 @@ CREATE TABLE heads (
   hash   BLOB    NOT NULL CHECK (length(hash) = 32),
   purge_after INTEGER
 ) STRICT;
+CREATE INDEX heads_expiring ON heads (purge_after) WHERE purge_after IS NOT NULL;
 
 CREATE TABLE notices (
   run_id   BLOB    NOT NULL,
