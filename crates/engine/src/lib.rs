@@ -4,6 +4,7 @@
 pub mod clock;
 pub mod connect;
 pub mod connector;
+pub mod connectors;
 pub mod error;
 pub mod notify;
 pub mod policy;

@@ -87,6 +87,20 @@ impl EgressGuard {
         Ok(addresses)
     }
 
+    /// Judges a target whose address is known without a look-up: a literal one, or `localhost` (RFC 6761 section 6.3).
+    /// For the start, so that a config that can never send does not run.
+    ///
+    /// # Errors
+    /// [`GuardError::Inside`].
+    pub fn check_literal(&self, target: &Target) -> Result<(), GuardError> {
+        match &target.host {
+            Host::Ipv4(ip) => self.judge(target, IpAddr::V4(*ip)),
+            Host::Ipv6(ip) => self.judge(target, IpAddr::V6(*ip)),
+            Host::Domain(name) if name == "localhost" => self.judge(target, IpAddr::V4(Ipv4Addr::LOCALHOST)),
+            Host::Domain(_) => Ok(()),
+        }
+    }
+
     fn declared(&self, target: Target) -> Result<Target, GuardError> {
         if self.hosts.contains(&target.host) {
             Ok(target)

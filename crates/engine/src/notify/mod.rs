@@ -1,6 +1,9 @@
 //! Telling people: approval requests, reminders and alerts, by mail and chat. Notices are written with the change they
 //! tell of and delivered here, at least once. Tokens are minted at delivery, so that none lies in the database.
 
+pub mod chat;
+pub mod mail;
+
 use std::sync::Arc;
 
 use async_trait::async_trait;
