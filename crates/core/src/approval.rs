@@ -12,7 +12,7 @@ use crate::{
     flow::Login,
     ids::ApprovalId,
     journal::EntryKind,
-    notice::{Notice, NoticeKind, Urgency},
+    notice::{Alert, Notice, NoticeKind, Urgency},
     proposal::{self, Proposed},
     run::{Aggregate, RunState},
     time::Timestamp,
@@ -334,6 +334,13 @@ pub fn refused(agg: &Aggregate, id: ApprovalId, person: &Person, why: &Refused, 
         facts! { "approval" => id, "code" => why.code() },
     );
     Some(draft.noted())
+}
+
+/// Notes that a request for a decision reached nobody.
+pub fn note_undeliverable(draft: &mut Draft, agg: &Aggregate) {
+    let open = agg.approvals.iter().find(|a| a.state == ApprovalState::Open).map(|a| a.id);
+    draft.entry(EntryKind::NoticeFailed, &Actor::System("notifier"), facts! { "approval" => open });
+    crate::lease::alert(draft, Alert::Undeliverable, "a request for a decision reached nobody".into());
 }
 
 /// Ends an approval that nobody decided in time. Its own outcome, never a person's.

@@ -56,7 +56,7 @@ kinds! {
     Completed = "completed",
     Failed = "failed",
     Abandoned = "abandoned",
-    LeaseExpired = "lease_expired",
+    Stuck = "stuck",
     Quarantined = "quarantined",
     Released = "released",
     Closed = "closed",

@@ -179,6 +179,12 @@ pub(crate) fn count_refusal(draft: &mut Draft) -> Option<()> {
     (run.refusals < REFUSALS_MAX).then(|| run.refusals += 1)
 }
 
+/// Notes that a run has stood still for too long.
+pub fn note_stuck(draft: &mut Draft, state: &str) {
+    draft.entry(EntryKind::Stuck, &Actor::System("sweeper"), facts! { "state" => state });
+    alert(draft, Alert::Stuck, format!("{} has been {state} for too long", draft.run().id));
+}
+
 /// Adds an alert about the run, deduplicated by its kind.
 pub(crate) fn alert(draft: &mut Draft, alert: Alert, detail: String) {
     let (seq, run, now) = (draft.run().head.seq, draft.run().id, draft.now());

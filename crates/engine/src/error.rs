@@ -14,8 +14,6 @@ pub enum EngineError {
     UnknownFlow,
     #[error("{0}")]
     BadKey(KeyError),
-    #[error("this flow takes its key in parts: source, event_type, external_id, version")]
-    KeyPartsRequired,
     /// A JSON text inside the request that cannot be taken. The pointer leads to the member, from the request's root.
     #[error("{}", error.detail)]
     BadJson { pointer: String, error: JsonError },
@@ -61,7 +59,6 @@ impl EngineError {
         match self {
             Self::UnknownFlow => "unknown_flow",
             Self::BadKey(_) => "bad_key",
-            Self::KeyPartsRequired => "key_parts_required",
             Self::BadJson { error, .. } => error.code.as_str(),
             Self::BadMember { .. } => "bad_member",
             Self::BadLease(_) => "bad_lease",

@@ -1,11 +1,35 @@
 //! effectgate-engine: what the product does, a verb a file. Loads an aggregate, asks core what follows, commits the
 //! transition, wakes the workers. No SQL, no HTTP server; the only room with a clock and with randomness.
 
+pub mod call;
+mod claim;
 pub mod clock;
 pub mod connect;
 pub mod connector;
 pub mod connectors;
+pub mod decide;
+pub mod dispatch;
+pub mod driver;
+mod engine;
 pub mod error;
+pub mod explain;
+mod gate;
+pub mod inline;
 pub mod notify;
+pub mod operate;
 pub mod policy;
+pub mod probe;
+pub mod propose;
+pub mod random;
+pub mod reconcile;
+mod renew;
+pub mod reserve;
+pub mod settle_run;
+pub mod sweep;
+pub mod switch;
+mod traffic;
 pub mod view;
+mod words;
+
+pub use engine::{Caller, Engine};
+pub use error::{EngineError, Result};

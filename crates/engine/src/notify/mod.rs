@@ -2,11 +2,16 @@
 //! tell of and delivered here, at least once. Tokens are minted at delivery, so that none lies in the database.
 
 pub mod chat;
+mod deliver;
 pub mod mail;
+pub mod text;
+mod token;
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
+
+pub use deliver::NotifyReport;
 
 /// A message to people. Plain text; the link, if any, stands alone on its line.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,0 +1,235 @@
+//! Dispatch: claim what is due, send it, settle it. Journey (a) ends here. The attempt is on record before the first
+//! byte; what the connector saw is classified by core; the settlement is compare-and-set.
+//!
+//! Every provider has its own lane, so one that is slow or broken holds up nobody else.
+
+use effectgate_core::{
+    effect::{Effect, EffectState},
+    ids::ProviderName,
+    outcome::Report,
+    retry::{self, Classified},
+    run::Run,
+    sending::{self, Due},
+    time::Timestamp,
+    transition::Transition,
+};
+use effectgate_store::{Commit, DueEffect};
+use futures_util::future::join_all;
+
+use crate::{
+    engine::Engine,
+    error::Result,
+    policy::ProviderPolicy,
+    probe, random,
+    switch::Gate,
+    traffic::Permit,
+};
+
+/// What one tick of the dispatcher saw and did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+pub struct DispatchReport {
+    pub seen: usize,
+    pub started: usize,
+    /// Turned out not to be sendable: bytes changed, key window over.
+    pub diverted: usize,
+    /// Somebody else was faster, or a switch is off.
+    pub lost: usize,
+    /// True if there may be more that is due right now.
+    pub more: bool,
+}
+
+/// An effect that was claimed: what was committed, and the right to send.
+struct Claimed {
+    run: Run,
+    effect: Effect,
+    started_at: Timestamp,
+    permit: Permit,
+}
+
+impl Engine {
+    /// Claims what is due at every provider and starts the attempts. They go on in the background; see
+    /// [`Engine::dispatch_idle`].
+    ///
+    /// # Errors
+    /// The store. What was claimed before goes on.
+    pub async fn dispatch_tick(&self) -> Result<DispatchReport> {
+        let mut report = DispatchReport::default();
+        let stopped = self.switches_in_force().await;
+        if stopped.iter().any(|s| !s.enabled && s.scope == effectgate_core::switch::Scope::All) {
+            return Ok(report);
+        }
+        for (name, provider) in &self.policy().providers {
+            self.dispatch_provider(name, provider, &mut report).await?;
+        }
+        Ok(report)
+    }
+
+    /// Waits until no attempt is under way.
+    pub async fn dispatch_idle(&self) {
+        self.inner().traffic.idle().await;
+    }
+
+    /// Attempts under way now.
+    #[must_use]
+    pub fn under_way(&self) -> usize {
+        self.inner().traffic.under_way()
+    }
+
+    async fn dispatch_provider(
+        &self,
+        name: &ProviderName,
+        provider: &ProviderPolicy,
+        report: &mut DispatchReport,
+    ) -> Result<()> {
+        let now = self.now();
+        let room = self.inner().traffic.room(name, now).min(self.policy().dispatcher.batch as usize);
+        if room == 0 {
+            return Ok(());
+        }
+        let due = self.store().effect_due(name, u32::try_from(room).unwrap_or(u32::MAX)).await?;
+        report.seen += due.len();
+        report.more |= due.len() == room;
+        let claims = one_per_run(due).into_iter().map(|due| self.claim_effect(name, provider, due, now));
+        for outcome in join_all(claims).await {
+            match outcome? {
+                Outcome::Started => report.started += 1,
+                Outcome::Diverted => report.diverted += 1,
+                Outcome::Lost => report.lost += 1,
+            }
+        }
+        Ok(())
+    }
+
+    async fn claim_effect(
+        &self,
+        name: &ProviderName,
+        provider: &ProviderPolicy,
+        due: DueEffect,
+        now: Timestamp,
+    ) -> Result<Outcome> {
+        match sending::claim(&due.run, &due.effect, &provider.provider, now) {
+            Due::Leave => Ok(Outcome::Lost),
+            Due::Divert(transition) => {
+                self.commit(transition).await?;
+                Ok(Outcome::Diverted)
+            }
+            Due::Send(transition) => {
+                let Some(permit) = self.inner().traffic.take(name) else { return Ok(Outcome::Lost) };
+                let claimed = claimed(&transition, permit, now);
+                // Not through `commit`: nobody needs to be woken for what this worker does itself.
+                match self.store().commit(transition).await {
+                    Ok(Commit::Committed { .. }) => {}
+                    lost => {
+                        self.inner().traffic.give_back(name);
+                        return lost.map(|_| Outcome::Lost).map_err(Into::into);
+                    }
+                }
+                probe::at("dispatch.after_attempt").await;
+                let engine = self.clone();
+                tokio::spawn(async move { engine.attempt(claimed).await });
+                Ok(Outcome::Started)
+            }
+        }
+    }
+
+    /// One attempt from the first byte to the settlement.
+    async fn attempt(&self, claimed: Claimed) {
+        let Claimed { run, effect, started_at, permit } = claimed;
+        let Some(provider) = self.policy().provider(&effect.provider) else { return };
+        let gate = Gate { engine: self.clone(), applies: sending::applies(&run, &effect) };
+        // A connector that panics must not take the effect with it: its end is unknown, found by the sweeper.
+        let report = provider.connector.attempt(&effect, &gate).await;
+        probe::at("dispatch.after_answer").await;
+        let now = self.now();
+        let success = provider.connector.success(&effect.effect_type);
+        let found = retry::classify(&report, &provider.provider, &success, now);
+        self.count(&effect, &found, now, started_at);
+        probe::at("dispatch.before_settle").await;
+        if let Err(error) = self.settle(run, effect, provider, started_at, &report, &found).await {
+            tracing::error!(%error, "an attempt's end could not be written; the sweeper will find it as unknown");
+        }
+        drop(permit);
+        // A place is free again, and a fast retry may be due.
+        self.nudges().dispatcher.notify_one();
+    }
+
+    async fn settle(
+        &self,
+        mut run: Run,
+        mut effect: Effect,
+        provider: &ProviderPolicy,
+        started_at: Timestamp,
+        report: &Report,
+        found: &Classified,
+    ) -> Result<()> {
+        let fence = effect.fence;
+        for _ in 0..SETTLE_TRIES_MAX {
+            let now = self.now();
+            let end = sending::settle(&run, &effect, &provider.provider, started_at, report, found, now, random::unit());
+            if self.commit_settlement(end).await? != Commit::Lost {
+                return Ok(());
+            }
+            // The run moved on meanwhile (a sibling effect, a note), or the lease is over.
+            let Some(agg) = self.store().run_load(&run.tenant, run.id).await? else { return Ok(()) };
+            let Some(now_there) = agg.effects.into_iter().find(|e| e.id == effect.id) else { return Ok(()) };
+            (run, effect) = (agg.run, now_there);
+            if effect.fence != fence || effect.state != EffectState::Sending {
+                break;
+            }
+        }
+        tracing::warn!(effect = %effect.id, class = found.class.as_str(), "a report came after its attempt was given up");
+        if let Some(noted) = sending::late_report(&run, &effect, found, self.now()) {
+            self.commit(noted).await?;
+        }
+        Ok(())
+    }
+
+    /// A settlement that meets a database that is away waits for it, as long as the lease may live: the outcome is
+    /// known here and nowhere else.
+    async fn commit_settlement(&self, transition: Transition) -> Result<Commit> {
+        let mut wait = SETTLE_WAIT_FIRST;
+        for _ in 0..SETTLE_WAITS_MAX {
+            match self.commit(transition.clone()).await {
+                Err(crate::error::EngineError::Store(error)) if error.is_passing() => tokio::time::sleep(wait).await,
+                done => return done,
+            }
+            wait = (wait * 2).min(SETTLE_WAIT_MAX);
+        }
+        self.commit(transition).await
+    }
+
+    fn count(&self, effect: &Effect, found: &Classified, now: Timestamp, started_at: Timestamp) {
+        let provider = effect.provider.as_str().to_owned();
+        if self.inner().traffic.count(&effect.provider, found.class, now) {
+            tracing::warn!(%provider, class = found.class.as_str(), "circuit opened");
+        }
+        let labels = [("provider", provider), ("class", found.class.as_str().to_owned())];
+        metrics::counter!("effectgate_attempts_total", &labels).increment(1);
+        #[expect(clippy::cast_precision_loss, reason = "milliseconds of one attempt")]
+        metrics::histogram!("effectgate_attempt_seconds", &labels).record(now.ms_since(started_at) as f64 / 1_000.0);
+    }
+}
+
+/// A run is changed by its siblings' settlements, a person's look, a note: a few in a row at most.
+const SETTLE_TRIES_MAX: usize = 16;
+/// Twenty waits of up to 2 s: longer than the margin of the sending lease (30 s), after which it is the sweeper's.
+const SETTLE_WAITS_MAX: usize = 20;
+const SETTLE_WAIT_FIRST: std::time::Duration = std::time::Duration::from_millis(50);
+const SETTLE_WAIT_MAX: std::time::Duration = std::time::Duration::from_secs(2);
+
+enum Outcome {
+    Started,
+    Diverted,
+    Lost,
+}
+
+/// Two effects of one run would lose against each other; the second is due again in the next tick.
+fn one_per_run(due: Vec<DueEffect>) -> Vec<DueEffect> {
+    let mut seen = std::collections::BTreeSet::new();
+    due.into_iter().filter(|d| seen.insert(d.run.id)).collect()
+}
+
+fn claimed(transition: &Transition, permit: Permit, started_at: Timestamp) -> Claimed {
+    let effect = transition.effects.first().expect("a claim writes its effect").effect.clone();
+    Claimed { run: transition.run.clone(), effect, started_at, permit }
+}

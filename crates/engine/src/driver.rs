@@ -1,0 +1,200 @@
+//! Runs the workers: period with jitter, nudge at commit, backoff when the database is away, shutdown. Each worker is a
+//! tick that a test can call by hand; the last report of each is kept for `/readyz` and the pages.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use effectgate_core::time::Timestamp;
+use tokio::{
+    sync::{Notify, watch},
+    task::JoinSet,
+};
+
+use crate::{engine::Engine, random};
+
+/// Wakes the workers when there is something to do.
+#[derive(Clone, Default)]
+pub struct Nudges {
+    pub dispatcher: Arc<Notify>,
+    pub sweeper: Arc<Notify>,
+    pub notifier: Arc<Notify>,
+    health: Arc<Mutex<Health>>,
+}
+
+/// When each worker last ended a tick, and how.
+#[derive(Debug, Clone, Default)]
+pub struct Health {
+    pub workers: Vec<WorkerHealth>,
+}
+
+#[derive(Debug, Clone)]
+pub struct WorkerHealth {
+    pub worker: &'static str,
+    pub at: Timestamp,
+    /// What the tick reported, or its error.
+    pub last: Result<String, String>,
+}
+
+impl Nudges {
+    /// Wakes whoever a commit concerns.
+    pub(crate) fn after_commit(&self, work: bool, notices: bool) {
+        if work {
+            self.dispatcher.notify_one();
+            self.sweeper.notify_one();
+        }
+        if notices {
+            self.notifier.notify_one();
+        }
+    }
+
+    /// The workers' last ticks.
+    #[must_use]
+    pub fn health(&self) -> Health {
+        self.health.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn record(&self, health: WorkerHealth) {
+        let mut all = self.health.lock().unwrap_or_else(PoisonError::into_inner);
+        match all.workers.iter_mut().find(|w| w.worker == health.worker) {
+            Some(worker) => *worker = health,
+            None => all.workers.push(health),
+        }
+    }
+}
+
+/// The running workers of one process.
+pub struct Workers {
+    stop: watch::Sender<bool>,
+    tasks: JoinSet<()>,
+    engine: Engine,
+}
+
+impl Workers {
+    /// Starts dispatcher, sweeper and notifier, and what listens for other replicas' work.
+    #[must_use]
+    pub fn start(engine: &Engine) -> Self {
+        let (stop, stopped) = watch::channel(false);
+        let mut tasks = JoinSet::new();
+        let policy = engine.policy();
+        let period = Duration::from_millis(policy.dispatcher.period_ms);
+        tasks.spawn(run(engine.clone(), Worker::Dispatcher, period, stopped.clone()));
+        let period = Duration::from_millis(policy.sweeper.period_ms);
+        tasks.spawn(run(engine.clone(), Worker::Sweeper, period, stopped.clone()));
+        tasks.spawn(run(engine.clone(), Worker::Notifier, period, stopped.clone()));
+        tasks.spawn(listen(engine.clone(), stopped));
+        Self { stop, tasks, engine: engine.clone() }
+    }
+
+    /// Stops claiming, lets attempts under way end (at most `patience`), and returns. What does not end in time is
+    /// found as unknown by the sweeper of the next start.
+    pub async fn stop(mut self, patience: Duration) {
+        self.stop.send_replace(true);
+        while self.tasks.join_next().await.is_some() {}
+        if tokio::time::timeout(patience, self.engine.dispatch_idle()).await.is_err() {
+            tracing::warn!(under_way = self.engine.under_way(), "stopped with attempts under way");
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Worker {
+    Dispatcher,
+    Sweeper,
+    Notifier,
+}
+
+impl Worker {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Dispatcher => "dispatcher",
+            Self::Sweeper => "sweeper",
+            Self::Notifier => "notifier",
+        }
+    }
+
+    fn nudge(self, nudges: &Nudges) -> &Notify {
+        match self {
+            Self::Dispatcher => &nudges.dispatcher,
+            Self::Sweeper => &nudges.sweeper,
+            Self::Notifier => &nudges.notifier,
+        }
+    }
+}
+
+/// The pause after the first failure, doubled up to the maximum: a database that comes back is found within 10 s.
+const BACKOFF_FIRST: Duration = Duration::from_millis(200);
+const BACKOFF_MAX: Duration = Duration::from_secs(10);
+/// A sweep is a scan of several indexes; commits come in thousands. Nudges bring it forward, but not more often.
+const SWEEP_PAUSE: Duration = Duration::from_millis(200);
+
+async fn run(engine: Engine, worker: Worker, period: Duration, mut stopped: watch::Receiver<bool>) {
+    let mut backoff = BACKOFF_FIRST;
+    loop {
+        let ticked = tick(&engine, worker).await;
+        let again = matches!(ticked, Ok((_, true)));
+        let wait = match &ticked {
+            Ok(_) => {
+                backoff = BACKOFF_FIRST;
+                jittered(period)
+            }
+            Err(error) => {
+                tracing::warn!(worker = worker.name(), %error, "a worker's tick failed; it will try again");
+                backoff = (backoff * 2).min(BACKOFF_MAX);
+                jittered(backoff)
+            }
+        };
+        let failed = ticked.is_err();
+        let last = ticked.map(|(report, _)| report);
+        engine.nudges().record(WorkerHealth { worker: worker.name(), at: engine.now(), last });
+        if again && !*stopped.borrow() {
+            continue;
+        }
+        tokio::select! {
+            _ = stopped.wait_for(|stop| *stop) => return,
+            () = tokio::time::sleep(wait) => {}
+            // A failing database is not hammered at every commit attempt.
+            () = nudged(&engine, worker), if !failed => {}
+        }
+    }
+}
+
+async fn nudged(engine: &Engine, worker: Worker) {
+    if matches!(worker, Worker::Sweeper) {
+        tokio::time::sleep(SWEEP_PAUSE).await;
+    }
+    worker.nudge(engine.nudges()).notified().await;
+}
+
+/// One tick: its report as text, and whether there is more right now.
+async fn tick(engine: &Engine, worker: Worker) -> Result<(String, bool), String> {
+    let text = |e: crate::error::EngineError| e.to_string();
+    match worker {
+        Worker::Dispatcher => {
+            let report = engine.dispatch_tick().await.map_err(text)?;
+            let more = report.more && report.started > 0;
+            Ok((format!("{report:?}"), more))
+        }
+        Worker::Sweeper => engine.sweep_tick().await.map(|r| (format!("{r:?}"), false)).map_err(text),
+        Worker::Notifier => {
+            let report = engine.notify_tick().await.map_err(text)?;
+            Ok((format!("{report:?}"), false))
+        }
+    }
+}
+
+/// Wakes the workers for what other processes committed.
+async fn listen(engine: Engine, mut stopped: watch::Receiver<bool>) {
+    loop {
+        tokio::select! {
+            _ = stopped.wait_for(|stop| *stop) => return,
+            () = engine.store().wait_for_work() => engine.nudges().after_commit(true, true),
+        }
+    }
+}
+
+/// Between 80 and 120 percent, so that replicas do not march in step.
+fn jittered(period: Duration) -> Duration {
+    period.mul_f64(0.8 + 0.4 * random::unit())
+}

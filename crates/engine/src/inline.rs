@@ -1,0 +1,138 @@
+//! Inline effects over the wire: begin before the worker's own call to the provider, settle after it.
+
+use effectgate_core::{
+    ids::{EffectId, Tenant},
+    inline::{self, Begin, Reported, Settle},
+    proposal::Proposed,
+    provider::Class,
+    retry,
+    run::Aggregate,
+    time::Timestamp,
+};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::{
+    call::{Answered, LeaseCall, Moved},
+    engine::Engine,
+    error::{EngineError, Result},
+    propose::{self, Asked},
+    settle_run::refused,
+    view::{self, EffectView},
+};
+
+/// The answer to `effects`.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct Begun {
+    pub effect: EffectView,
+    /// False: it was begun before; `effect` says what is known.
+    pub begun: bool,
+}
+
+/// The answer to `settle`.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct Settled {
+    pub effect: EffectView,
+    /// False: it was final before and the report changed nothing.
+    pub changed: bool,
+}
+
+impl Engine {
+    /// Records that the worker is about to call the provider itself.
+    ///
+    /// Guarantees: the marker is durable before this answers; one row per type and target.
+    ///
+    /// # Errors
+    /// Lease lost, unknown type, a payload or target that is not allowed, other bytes than before, the store.
+    pub async fn begin(&self, call: &LeaseCall, asked: &Asked) -> Result<Answered<Begun>> {
+        let content = self.store().run_content(&call.tenant, call.run).await?.unwrap_or_default();
+        self.moved(call, |agg, now| {
+            let policy = self.flow_of(agg)?;
+            let wanted = propose::check_one(self.policy(), policy, asked, content.payload.as_deref(), "")
+                .map_err(|findings| EngineError::InvalidPayload { findings })?;
+            let reissue = self.may_reissue(agg, &wanted, now);
+            match inline::begin(agg, &call.owner, call.fence, &wanted, reissue, now).map_err(|r| refused(r, agg))? {
+                Begin::Begun(transition) => {
+                    let id = transition.effects.first().map(|w| w.effect.id);
+                    Ok(Moved::Write(transition, Box::new(move |after| begun(after, id))))
+                }
+                Begin::Known(effect) => {
+                    let effect = view::effect_view(&agg.run, &effect, &[]);
+                    Ok(Moved::Answer(Begun { effect, begun: false }))
+                }
+                Begin::Differs(effect) => {
+                    let effect = Box::new(view::effect_view(&agg.run, &effect, &[]));
+                    Err(EngineError::EffectDiffers { effect })
+                }
+            }
+        })
+        .await
+    }
+
+    /// An unsettled inline effect may be called again by the next owner only where the provider's key still holds.
+    fn may_reissue(&self, agg: &Aggregate, wanted: &Proposed, now: Timestamp) -> bool {
+        let existing = agg.effects.iter().find(|e| e.effect_type == wanted.effect_type && e.target == wanted.target);
+        let provider = self.policy().provider(&wanted.provider).map(|p| &p.provider);
+        match (existing, provider) {
+            (Some(effect), Some(provider)) => {
+                matches!(provider.class, Class::Enforcing { .. }) && retry::key_holds(effect, provider, now)
+            }
+            _ => false,
+        }
+    }
+
+    /// Settles an inline effect by the worker's report.
+    ///
+    /// # Errors
+    /// Lease lost, not begun by this worker, not found, the store.
+    pub async fn settle_inline(
+        &self,
+        call: &LeaseCall,
+        id: EffectId,
+        reported: &Reported,
+    ) -> Result<Answered<Settled>> {
+        self.moved(call, |agg, now| {
+            let effect = find(agg, id)?;
+            let settle = inline::settle(agg, effect, &call.owner, call.fence, reported, now);
+            match settle.map_err(|r| refused(r, agg))? {
+                Settle::Settled(transition) => {
+                    Ok(Moved::Write(transition, Box::new(move |after| settled(after, id, true))))
+                }
+                Settle::Agrees | Settle::Contrary(None) => Ok(Moved::Answer(settled(agg, id, false))),
+                Settle::Contrary(Some(noted)) => {
+                    Ok(Moved::Write(noted, Box::new(move |after| settled(after, id, false))))
+                }
+                Settle::NotBegun => {
+                    let effect = Box::new(view::effect_view(&agg.run, effect, &[]));
+                    Err(EngineError::NotBegun { effect })
+                }
+            }
+        })
+        .await
+    }
+
+    /// One effect with its run's bearings.
+    ///
+    /// # Errors
+    /// Not found, the store.
+    pub async fn effect(&self, tenant: &Tenant, id: EffectId) -> Result<EffectView> {
+        let agg = self.store().run_load(tenant, id.run).await?.ok_or(EngineError::NotFound("effect"))?;
+        let switches = self.switches_in_force().await;
+        Ok(view::effect_view(&agg.run, find(&agg, id)?, &switches))
+    }
+}
+
+pub(crate) fn find(agg: &Aggregate, id: EffectId) -> Result<&effectgate_core::effect::Effect> {
+    agg.effects.iter().find(|e| e.id == id).ok_or(EngineError::NotFound("effect"))
+}
+
+fn begun(after: &Aggregate, id: Option<EffectId>) -> Begun {
+    let effect = after.effects.iter().find(|e| Some(e.id) == id).or(after.effects.last());
+    let effect = effect.expect("the transition wrote this effect");
+    Begun { effect: view::effect_view(&after.run, effect, &[]), begun: true }
+}
+
+fn settled(after: &Aggregate, id: EffectId, changed: bool) -> Settled {
+    let effect = after.effects.iter().find(|e| e.id == id).expect("found above in the same aggregate");
+    Settled { effect: view::effect_view(&after.run, effect, &[]), changed }
+}

@@ -1,0 +1,89 @@
+//! What operators do over the wire: cancel, resolve a review, release, close. Core says what is allowed; the web room
+//! checked the scope.
+
+use effectgate_core::{
+    actor::Actor,
+    ids::{EffectId, RunId, Tenant},
+    operate::{self, Refused, Resolution},
+    run::Aggregate,
+    transition::Transition,
+};
+
+use crate::{
+    engine::{Engine, Step},
+    error::{EngineError, Result},
+    inline::find,
+    view::{self, RunView},
+};
+
+impl Engine {
+    /// Cancels an effect that has not left.
+    ///
+    /// # Errors
+    /// No reason, a state from which nothing can be called back, not found, the store.
+    pub async fn cancel(&self, tenant: &Tenant, id: EffectId, actor: &Actor, reason: &str) -> Result<RunView> {
+        let step = |agg: &Aggregate, now| {
+            let effect = find(agg, id)?;
+            operate::cancel(agg, effect, actor, reason, now).map_err(|why| refused(agg, why))
+        };
+        self.operated(tenant, id.run, step).await
+    }
+
+    /// Settles an unknown effect on a person's word.
+    ///
+    /// Guarantees: a double click is one resolution; "send again" is one more attempt with the same provider key.
+    ///
+    /// # Errors
+    /// No reason, nothing to settle, not found, the store.
+    pub async fn resolve(
+        &self,
+        tenant: &Tenant,
+        id: EffectId,
+        actor: &Actor,
+        resolution: &Resolution,
+        reason: &str,
+    ) -> Result<RunView> {
+        let step = |agg: &Aggregate, now| {
+            let effect = find(agg, id)?;
+            operate::resolve(agg, effect, actor, resolution, reason, now).map_err(|why| refused(agg, why))
+        };
+        self.operated(tenant, id.run, step).await
+    }
+
+    /// Puts a quarantined run back into the queue.
+    ///
+    /// # Errors
+    /// No reason, not quarantined, not found, the store.
+    pub async fn release(&self, tenant: &Tenant, id: RunId, actor: &Actor, reason: &str) -> Result<RunView> {
+        let step = |agg: &Aggregate, now| operate::release(agg, actor, reason, now).map_err(|why| refused(agg, why));
+        self.operated(tenant, id, step).await
+    }
+
+    /// Ends a quarantined run.
+    ///
+    /// # Errors
+    /// No reason, not quarantined, not found, the store.
+    pub async fn close(&self, tenant: &Tenant, id: RunId, actor: &Actor, reason: &str) -> Result<RunView> {
+        let step = |agg: &Aggregate, now| operate::close(agg, actor, reason, now).map_err(|why| refused(agg, why));
+        self.operated(tenant, id, step).await
+    }
+
+    async fn operated(
+        &self,
+        tenant: &Tenant,
+        id: RunId,
+        step: impl Fn(&Aggregate, effectgate_core::time::Timestamp) -> Result<Transition> + Send,
+    ) -> Result<RunView> {
+        let changed = self.change(tenant, id, |agg, now| Ok(Step::Write(Box::new(step(agg, now)?), ()))).await?;
+        self.view(&changed.1).await
+    }
+}
+
+fn refused(agg: &Aggregate, why: Refused) -> EngineError {
+    match why {
+        Refused::ReasonRequired => EngineError::ReasonRequired,
+        Refused::WrongState(state) => {
+            EngineError::WrongState { state: state.to_owned(), run: Box::new(view::run_view(agg, None, &[])) }
+        }
+    }
+}

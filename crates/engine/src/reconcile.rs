@@ -1,0 +1,72 @@
+//! Reconcile: settle unknown effects by evidence. Ask where a lookup is declared, re-issue where the provider's key
+//! holds, else hand over to a person. Lookups never write.
+
+use effectgate_core::{
+    retry::{self, Settlement},
+    sending,
+};
+use effectgate_store::{Commit, DueEffect};
+use futures_util::future::join_all;
+
+use crate::{engine::Engine, error::Result};
+
+/// What one tick of the reconciler saw and did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+pub struct ReconcileReport {
+    pub seen: usize,
+    pub asked: usize,
+    pub moved: usize,
+    pub lost: usize,
+}
+
+impl Engine {
+    /// Looks at the unknown effects that are due.
+    ///
+    /// # Errors
+    /// The store.
+    pub async fn reconcile_tick(&self) -> Result<ReconcileReport> {
+        let due = self.store().effect_unknown(self.policy().sweeper.batch).await?;
+        let mut report = ReconcileReport { seen: due.len(), ..ReconcileReport::default() };
+        // Lookups are reads over the network; eight at a time keep a slow provider from holding up the rest for long.
+        for chunk in due.chunks(8) {
+            for done in join_all(chunk.iter().map(|due| self.reconcile(due))).await {
+                let (asked, commit) = done?;
+                report.asked += usize::from(asked);
+                match commit {
+                    Commit::Lost => report.lost += 1,
+                    Commit::Committed { .. } => report.moved += 1,
+                }
+            }
+        }
+        Ok(report)
+    }
+
+    async fn reconcile(&self, due: &DueEffect) -> Result<(bool, Commit)> {
+        let effect = &due.effect;
+        let Some(policy) = self.policy().provider(&effect.provider) else {
+            return self.to_review(due, "provider_unconfigured").await;
+        };
+        let mut settlement = retry::reconcile(effect, &policy.provider, None, self.now());
+        let look = match settlement {
+            Settlement::AskFirst => Some(policy.connector.look(effect).await),
+            _ => None,
+        };
+        if look.is_some() {
+            settlement = retry::reconcile(effect, &policy.provider, look.as_ref(), self.now());
+        }
+        let transition = sending::reconciled(&due.run, effect, &settlement, look.as_ref(), self.now());
+        let commit = match transition {
+            Some(transition) => self.commit(transition).await?,
+            None => Commit::Lost,
+        };
+        Ok((look.is_some(), commit))
+    }
+
+    async fn to_review(&self, due: &DueEffect, reason: &'static str) -> Result<(bool, Commit)> {
+        let settlement = Settlement::Review { reason };
+        match sending::reconciled(&due.run, &due.effect, &settlement, None, self.now()) {
+            Some(transition) => Ok((false, self.commit(transition).await?)),
+            None => Ok((false, Commit::Lost)),
+        }
+    }
+}

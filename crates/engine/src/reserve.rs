@@ -1,0 +1,322 @@
+//! Reserve: the one question every delivery of an event asks first. Answers exactly one of granted, busy, replay,
+//! conflict; what is refused is an error. Journey (a) begins here.
+
+use effectgate_core::{
+    actor::Actor,
+    facts,
+    ids::{Fence, FlowName, Owner, RunId},
+    journal::{EntryKind, Head, seal},
+    json::{self, Json},
+    key::{Key, KeyParts},
+    lease::{self, Claim, Standing},
+    payload::{IdentityRule, PayloadHash, differing_members, hash_payload},
+    run::{Aggregate, EffectCounts, Lease, Origin, Run, RunState},
+    transition::ContentWrite,
+};
+use effectgate_store::{Commit, NewRun, Reserved as Stored};
+
+use crate::{
+    call,
+    engine::{Caller, Engine},
+    error::{EngineError, Result},
+    policy::FlowPolicy,
+    probe,
+    view::{self, FindingView, LeaseView, RunView},
+};
+
+/// A reservation as it was asked for.
+#[derive(Debug, Clone)]
+pub struct Request {
+    pub flow: FlowName,
+    pub key: KeyGiven,
+    pub payload: PayloadGiven,
+    pub owner: Option<String>,
+    pub lease_ms: Option<i64>,
+    pub origin: Origin,
+}
+
+#[derive(Debug, Clone)]
+pub enum KeyGiven {
+    Whole(String),
+    Parts(KeyParts),
+}
+
+#[derive(Debug, Clone)]
+pub enum PayloadGiven {
+    /// The JSON text as it came in; stored, hashed under the flow's identity rule.
+    Text(String),
+    /// Only the hash; nothing of the payload is stored.
+    Hash(PayloadHash),
+}
+
+/// The answer.
+#[derive(Debug, Clone)]
+pub enum Reserved {
+    Granted { repeated: bool, run: Box<RunView>, lease: LeaseView },
+    Busy { run: Box<RunView>, retry_after_ms: i64 },
+    Replay { run: Box<RunView> },
+    Conflict { run: Box<RunView>, stored: String, came: String, differs: Vec<String> },
+}
+
+/// A request after every check that needs no database.
+struct Checked<'a> {
+    flow: &'a FlowPolicy,
+    key: Key,
+    id: RunId,
+    owner: Owner,
+    lease_ms: i64,
+    hash: PayloadHash,
+    json: Option<Json>,
+}
+
+/// As in `change`: a run that keeps moving under sixteen looks is a fault.
+const TRIES_MAX: usize = 16;
+
+impl Engine {
+    /// Reserves the key of one business event for one worker.
+    ///
+    /// Guarantees: at most one live lease per key; durable before it is answered; the same owner asking again gets the
+    /// same grant.
+    ///
+    /// # Errors
+    /// Unknown flow, bad key, bad lease, bad or invalid payload, the store.
+    pub async fn reserve(&self, caller: &Caller, request: Request) -> Result<Reserved> {
+        let checked = self.check(caller, &request)?;
+        let new = self.new_run(caller, &request, &checked);
+        let mut run = new.run.clone();
+        probe::at("reserve.before_commit").await;
+        let (found, lease) = match self.store().run_reserve(new).await? {
+            Stored::Created { lease: Some(lease) } => {
+                probe::at("reserve.after_commit").await;
+                run.head.seq = 1;
+                return Ok(granted(false, view::bare_run(&run), &run, &lease));
+            }
+            Stored::Created { lease: None } => return Ok(Reserved::Replay { run: Box::new(view::bare_run(&run)) }),
+            Stored::Exists { run, lease } => (*run, lease),
+        };
+        self.existing(caller, &request, &checked, found, lease).await
+    }
+
+    /// A key that exists: decide, and where it is free claim it, as often as somebody else is faster.
+    async fn existing(
+        &self,
+        caller: &Caller,
+        request: &Request,
+        checked: &Checked<'_>,
+        mut run: Run,
+        mut lease: Option<Lease>,
+    ) -> Result<Reserved> {
+        for _ in 0..TRIES_MAX {
+            let hash = self.hash_for(&run, checked)?;
+            match lease::standing(&run, lease.as_ref(), &hash, &checked.owner) {
+                Standing::Conflict => return self.conflicting(caller, request, checked, &run, &hash).await,
+                Standing::Busy { retry_after_ms } => {
+                    let run = Box::new(self.run_of(&run).await?);
+                    return Ok(Reserved::Busy { run, retry_after_ms });
+                }
+                Standing::Replay => return Ok(Reserved::Replay { run: Box::new(self.run_of(&run).await?) }),
+                Standing::Repeated => {
+                    let Some(lease) = lease else { return Err(EngineError::Contended) };
+                    let view = self.run_of(&run).await?;
+                    return Ok(granted(true, view, &run, &lease));
+                }
+                Standing::Claimable => {
+                    if let Some(granted) = self.claim_now(&run, &checked.owner, checked.lease_ms).await? {
+                        return Ok(granted);
+                    }
+                }
+            }
+            // Purged between two looks: the key is new again.
+            let Some(agg) = self.store().run_load(&caller.tenant, checked.id).await? else {
+                return Box::pin(self.reserve(caller, request.clone())).await;
+            };
+            (run, lease) = (agg.run, agg.lease);
+        }
+        Err(EngineError::Contended)
+    }
+
+    /// Tries to claim a free run; `None` if it has to be looked at again.
+    pub(crate) async fn claim_now(&self, run: &Run, owner: &Owner, lease_ms: i64) -> Result<Option<Reserved>> {
+        let Some(agg) = self.store().run_load(&run.tenant, run.id).await? else { return Ok(None) };
+        let free = match (&agg.run.state, &agg.lease) {
+            (RunState::Processing, Some(lease)) => !lease.is_live,
+            (RunState::Queued | RunState::FailedRetryable { .. }, _) => true,
+            _ => false,
+        };
+        if !free {
+            return Ok(None);
+        }
+        match lease::claim(&agg, owner, lease_ms, self.now(), self.policy()) {
+            Claim::Ended(transition) => {
+                self.commit(transition).await?;
+                Ok(None)
+            }
+            Claim::Granted(transition) => {
+                let after = agg.after(&transition);
+                match self.commit(transition).await? {
+                    Commit::Committed { lease: Some(lease) } => {
+                        let agg = Aggregate { lease: Some(lease), ..after };
+                        Ok(Some(granted(false, self.view(&agg).await?, &agg.run, &lease)))
+                    }
+                    _ => Ok(None),
+                }
+            }
+        }
+    }
+
+    fn check<'a>(&'a self, caller: &Caller, request: &Request) -> Result<Checked<'a>> {
+        let flow = self.policy().flow(&request.flow).ok_or(EngineError::UnknownFlow)?;
+        let key = key_of(flow, &request.key)?;
+        let owner = match &request.owner {
+            Some(text) => call::owner(text)?,
+            None => Owner::new(uuid::Uuid::new_v4().to_string()),
+        };
+        let lease_ms = flow.flow.lease.pick(request.lease_ms).map_err(EngineError::BadLease)?;
+        let json = read_payload(&request.payload)?;
+        let hash = match (&request.payload, &json) {
+            (PayloadGiven::Hash(hash), _) => *hash,
+            (PayloadGiven::Text(_), json) => hash_under(&flow.flow.identity, json.as_ref().unwrap_or(&Json::Null))?,
+        };
+        if let (Some(schema), Some(json)) = (&flow.payload_schema, &json) {
+            refuse_invalid(schema.validate(&json.to_value()))?;
+        }
+        let id = RunId::derive(&caller.tenant, &request.flow, key.as_str());
+        Ok(Checked { flow, key, id, owner, lease_ms, hash, json })
+    }
+
+    fn new_run(&self, caller: &Caller, request: &Request, checked: &Checked<'_>) -> NewRun {
+        let now = self.now();
+        let flow = &checked.flow.flow;
+        let mut head = Head::EMPTY;
+        let actor = Actor::Worker(checked.owner.clone());
+        let origin = Origin { api_key: Some(caller.api_key.clone()), ..request.origin.clone() };
+        let entry = seal(
+            &mut head,
+            checked.id,
+            now,
+            EntryKind::Reserved,
+            &actor,
+            &facts! {
+                "attempt" => 1, "fence" => 1, "flow" => flow.name.as_str(), "flow_revision" => flow.revision,
+                "key" => checked.key.as_str(), "lease_ms" => checked.lease_ms,
+                "payload_hash" => checked.hash.to_string(), "trigger" => origin.trigger, "execution" => origin.execution,
+            },
+        );
+        let run = Run {
+            id: checked.id,
+            tenant: caller.tenant.clone(),
+            flow: flow.name.clone(),
+            flow_revision: flow.revision.clone(),
+            key: checked.key.as_str().to_owned(),
+            state: RunState::Processing,
+            version: 1,
+            payload_hash: checked.hash,
+            identity_rule: flow.identity.as_text(),
+            owner: Some(checked.owner.clone()),
+            fence: Fence(1),
+            attempts: 1,
+            attempts_max: flow.attempts_max,
+            repairs_used: 0,
+            takeovers: 0,
+            effects: EffectCounts::default(),
+            refusals: 0,
+            head,
+            origin,
+            created_at: now,
+            updated_at: now,
+            expires_at: None,
+            content_expires_at: None,
+        };
+        let payload = match &request.payload {
+            PayloadGiven::Text(text) => Some(text.clone()),
+            PayloadGiven::Hash(_) => None,
+        };
+        NewRun { run, lease_ms: Some(checked.lease_ms), entry, content: ContentWrite { payload, ..Default::default() } }
+    }
+
+    /// The hash of what came, under the rule that was in force when the run was made: a later rule turns no old
+    /// replay into a conflict.
+    fn hash_for(&self, run: &Run, checked: &Checked<'_>) -> Result<PayloadHash> {
+        if run.identity_rule == checked.flow.flow.identity.as_text() {
+            return Ok(checked.hash);
+        }
+        match (&checked.json, IdentityRule::parse(&run.identity_rule)) {
+            (Some(json), Ok(rule)) => hash_under(&rule, json),
+            _ => Ok(checked.hash),
+        }
+    }
+
+    async fn conflicting(
+        &self,
+        caller: &Caller,
+        request: &Request,
+        checked: &Checked<'_>,
+        run: &Run,
+        came: &PayloadHash,
+    ) -> Result<Reserved> {
+        metrics::counter!("effectgate_conflicts_total", "flow" => request.flow.as_str().to_owned()).increment(1);
+        let actor = Actor::ApiKey(caller.api_key.clone());
+        if let Some(noted) = lease::conflict(run, came, &actor, self.now()) {
+            // Lost to somebody who changed the run meanwhile: the flag is for people, the answer stands without it.
+            self.commit(noted).await?;
+        }
+        let differs = self.differing(caller, checked, run).await?;
+        let (stored, came) = (run.payload_hash.to_string(), came.to_string());
+        Ok(Reserved::Conflict { run: Box::new(self.run_of(run).await?), stored, came, differs })
+    }
+
+    /// The members that differ, by name; never their values.
+    async fn differing(&self, caller: &Caller, checked: &Checked<'_>, run: &Run) -> Result<Vec<String>> {
+        let Some(new) = &checked.json else { return Ok(Vec::new()) };
+        let content = self.store().run_content(&caller.tenant, run.id).await?;
+        let old = content.and_then(|c| c.payload).and_then(|text| json::parse(text.as_bytes()).ok());
+        Ok(old.map(|old| differing_members(&old, new, DIFFERING_MAX)).unwrap_or_default())
+    }
+
+    /// The whole run where there is more than its row to show.
+    async fn run_of(&self, run: &Run) -> Result<RunView> {
+        if run.effects.total == 0 && run.state == RunState::Processing {
+            return Ok(view::bare_run(run));
+        }
+        self.run(&run.tenant, run.id).await
+    }
+}
+
+/// Names of differing members in one answer.
+const DIFFERING_MAX: usize = 20;
+
+fn granted(repeated: bool, run: RunView, row: &Run, lease: &Lease) -> Reserved {
+    Reserved::Granted { repeated, run: Box::new(run), lease: view::lease_view(row, lease) }
+}
+
+fn key_of(flow: &FlowPolicy, given: &KeyGiven) -> Result<Key> {
+    let policy = &flow.flow.key_policy;
+    match given {
+        KeyGiven::Parts(parts) => Key::from_parts(parts, policy).map_err(EngineError::BadKey),
+        KeyGiven::Whole(text) => Key::parse(text, policy).map_err(EngineError::BadKey),
+    }
+}
+
+fn read_payload(given: &PayloadGiven) -> Result<Option<Json>> {
+    match given {
+        PayloadGiven::Hash(_) => Ok(None),
+        PayloadGiven::Text(text) => match json::parse(text.as_bytes()) {
+            Ok(json) => Ok(Some(json)),
+            Err(error) => Err(EngineError::BadJson { pointer: format!("/payload{}", error.pointer), error }),
+        },
+    }
+}
+
+fn hash_under(rule: &IdentityRule, json: &Json) -> Result<PayloadHash> {
+    hash_payload(json, rule)
+        .map_err(|absent| EngineError::BadMember { pointer: "/payload".into(), detail: absent.to_string() })
+}
+
+fn refuse_invalid(findings: Vec<effectgate_rules::schema::Finding>) -> Result<()> {
+    if findings.is_empty() {
+        return Ok(());
+    }
+    let findings =
+        findings.into_iter().map(|f| FindingView::new(format!("/payload{}", f.pointer), &f.keyword, f.message));
+    Err(EngineError::InvalidPayload { findings: findings.collect() })
+}

@@ -1,0 +1,143 @@
+//! Sweep: settle what time has overtaken. One code path for the happy case and for recovery; each row is moved by
+//! compare-and-set, so a sweep on an old reading changes nothing. Journey (c).
+
+use effectgate_core::{
+    approval, lease,
+    run::Aggregate,
+    sending,
+    time::Timestamp,
+    transition::{Draft, Transition},
+};
+use effectgate_store::{Commit, RunOverdue, RunRef};
+
+use crate::{engine::Engine, error::Result, probe, reconcile::ReconcileReport};
+
+/// What one kind of row came to in one sweep.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Count {
+    pub seen: usize,
+    pub moved: usize,
+    /// Somebody else was faster.
+    pub lost: usize,
+    /// On a second look there was nothing to do.
+    pub left: usize,
+}
+
+/// What one sweep saw and did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+pub struct SweepReport {
+    pub leases: Count,
+    pub sendings: Count,
+    pub approvals: Count,
+    pub stuck: Count,
+    pub unknown: ReconcileReport,
+    pub purged_runs: u64,
+    pub purged_contents: u64,
+}
+
+impl Engine {
+    /// One sweep over everything that is overdue.
+    ///
+    /// # Errors
+    /// The store; what was moved before stays moved.
+    pub async fn sweep_tick(&self) -> Result<SweepReport> {
+        let mut report = SweepReport::default();
+        self.sweep_sendings(&mut report.sendings).await?;
+        self.sweep_runs(RunOverdue::LeaseOver, &mut report.leases, |agg, now| {
+            let over = agg.lease.is_some_and(|lease| !lease.is_live);
+            if over { lease::overtaken(agg, now, self.policy()) } else { None }
+        })
+        .await?;
+        let due = self.store().approval_overdue(self.policy().sweeper.batch).await?;
+        self.sweep_refs(due, &mut report.approvals, |agg, now| {
+            approval::expire(agg, now).or_else(|| approval::remind(agg, now))
+        })
+        .await?;
+        report.unknown = self.reconcile_tick().await?;
+        self.sweep_stuck(&mut report.stuck).await?;
+        let purged = self.store().run_purge(self.policy().sweeper.batch).await?;
+        (report.purged_runs, report.purged_contents) = (purged.runs, purged.contents);
+        count(&report);
+        Ok(report)
+    }
+
+    /// Effects left in sending: unknown, never pending.
+    async fn sweep_sendings(&self, count: &mut Count) -> Result<()> {
+        for due in self.store().effect_lost(self.policy().sweeper.batch).await? {
+            count.seen += 1;
+            probe::at("sweep.before_move").await;
+            match sending::expire(&due.run, &due.effect, self.now()) {
+                Some(transition) => self.move_one(transition, count).await?,
+                None => count.left += 1,
+            }
+        }
+        Ok(())
+    }
+
+    async fn sweep_runs(
+        &self,
+        kind: RunOverdue,
+        count: &mut Count,
+        step: impl Fn(&Aggregate, Timestamp) -> Option<Transition>,
+    ) -> Result<()> {
+        let due = self.store().run_overdue(kind, None, self.policy().sweeper.batch).await?;
+        self.sweep_refs(due, count, step).await
+    }
+
+    async fn sweep_refs(
+        &self,
+        due: Vec<RunRef>,
+        count: &mut Count,
+        step: impl Fn(&Aggregate, Timestamp) -> Option<Transition>,
+    ) -> Result<()> {
+        for RunRef { tenant, id } in due {
+            count.seen += 1;
+            let Some(agg) = self.store().run_load(&tenant, id).await? else {
+                count.left += 1;
+                continue;
+            };
+            probe::at("sweep.before_move").await;
+            match step(&agg, self.now()) {
+                Some(transition) => self.move_one(transition, count).await?,
+                None => count.left += 1,
+            }
+        }
+        Ok(())
+    }
+
+    async fn move_one(&self, transition: Transition, count: &mut Count) -> Result<()> {
+        match self.commit(transition).await? {
+            Commit::Committed { .. } => count.moved += 1,
+            Commit::Lost => count.lost += 1,
+        }
+        Ok(())
+    }
+
+    /// Runs that are not final and have not moved for long: an alert, at most one per dedupe time.
+    async fn sweep_stuck(&self, count: &mut Count) -> Result<()> {
+        let stuck_ms = self.policy().sweeper.stuck_ms;
+        let since = self.now().plus_ms(-stuck_ms);
+        self.sweep_runs(RunOverdue::Unchanged { since }, count, |agg, now| stuck(agg, stuck_ms, now)).await
+    }
+}
+
+/// Notes that a run is stuck; the note moves `updated_at`, so the next alarm is a whole period away.
+fn stuck(agg: &Aggregate, stuck_ms: i64, now: Timestamp) -> Option<Transition> {
+    if agg.run.state.is_final() || now.ms_since(agg.run.updated_at) < stuck_ms {
+        return None;
+    }
+    let mut draft = Draft::on(&agg.run, now);
+    lease::note_stuck(&mut draft, agg.run.state.as_str());
+    draft.run_mut().updated_at = now;
+    Some(draft.noted())
+}
+
+fn count(report: &SweepReport) {
+    for (kind, count) in
+        [("leases", report.leases), ("sendings", report.sendings), ("approvals", report.approvals), ("stuck", report.stuck)]
+    {
+        for (what, n) in [("seen", count.seen), ("moved", count.moved), ("lost", count.lost), ("left", count.left)] {
+            metrics::counter!("effectgate_swept_total", "kind" => kind, "what" => what).increment(n as u64);
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! The kill switch: turning it, reading it, and the check right before the first byte.
+//!
+//! A switch is read from the database when an attempt is written (inside the commit) and again before the first byte,
+//! from a reading that is at most [`FRESH`] old. Turning it answers only after [`SETTLE`], by when every reading that
+//! said "on" is too old to write on: after the answer no request leaves, on any replica.
+
+use std::{
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use async_trait::async_trait;
+use effectgate_core::{
+    actor::Actor,
+    facts,
+    ids::{RunId, Tenant},
+    journal::{EntryKind, seal},
+    notice::{Alert, Notice, NoticeKind},
+    switch::{Applies, Receipt, Scope, Switch},
+};
+use effectgate_store::{HouseCommit, HouseWrite};
+
+use crate::{
+    connect::WriteGate,
+    engine::Engine,
+    error::{EngineError, Result},
+};
+
+/// How old a reading may be when the first byte is written.
+const FRESH: Duration = Duration::from_millis(50);
+/// How long a turn waits before it answers: a reading's age plus ample time between the check and the write.
+const SETTLE: Duration = Duration::from_millis(250);
+const TRIES_MAX: usize = 16;
+
+/// The last reading, shared by the attempts of this process.
+#[derive(Default)]
+pub struct Cache(Mutex<Option<(Instant, Vec<Switch>)>>);
+
+impl Cache {
+    fn fresh(&self) -> Option<Vec<Switch>> {
+        let last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        last.as_ref().filter(|(at, _)| at.elapsed() < FRESH).map(|(_, list)| list.clone())
+    }
+
+    fn put(&self, at: Instant, list: Vec<Switch>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((at, list));
+    }
+
+    fn clear(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+/// A turn of a switch.
+#[derive(Debug, Clone)]
+pub struct Turn {
+    pub scope: Scope,
+    pub name: String,
+    pub enabled: bool,
+    pub reason: String,
+}
+
+impl Engine {
+    /// Turns a switch and says what stood where at that moment.
+    ///
+    /// Guarantees: after this has answered "off" no new request leaves for the scope. Journalled in the house chain.
+    ///
+    /// # Errors
+    /// No reason, a name where the scope has none (or none where it has), the store.
+    pub async fn turn_switch(&self, tenant: &Tenant, actor: &Actor, turn: &Turn) -> Result<(Vec<Switch>, Receipt)> {
+        self.check_turn(turn)?;
+        let receipt = self.commit_turn(tenant, actor, turn).await?;
+        self.inner().switches.clear();
+        if turn.enabled {
+            self.nudges().after_commit(true, true);
+        } else {
+            tokio::time::sleep(SETTLE).await;
+        }
+        Ok((self.switches_in_force().await, receipt))
+    }
+
+    fn check_turn(&self, turn: &Turn) -> Result<()> {
+        if turn.reason.trim().is_empty() {
+            return Err(EngineError::ReasonRequired);
+        }
+        let policy = self.policy();
+        let known = match turn.scope {
+            Scope::All => turn.name.is_empty(),
+            Scope::Tenant => !turn.name.is_empty(),
+            Scope::Flow => policy.flows.contains_key(turn.name.as_str()),
+            Scope::Provider => policy.providers.contains_key(turn.name.as_str()),
+            Scope::EffectType => policy.flows.values().any(|f| f.effects.contains_key(turn.name.as_str())),
+        };
+        if known {
+            return Ok(());
+        }
+        let detail = format!("there is no {} of the name {:?} here", turn.scope.as_str(), turn.name);
+        Err(EngineError::BadMember { pointer: "/name".into(), detail })
+    }
+
+    async fn commit_turn(&self, tenant: &Tenant, actor: &Actor, turn: &Turn) -> Result<Receipt> {
+        for _ in 0..TRIES_MAX {
+            let write = self.house_write(tenant, actor, turn).await?;
+            if let HouseCommit::Committed { receipt } = self.store().house_commit(write).await? {
+                return Ok(receipt.unwrap_or_default());
+            }
+        }
+        Err(EngineError::Contended)
+    }
+
+    async fn house_write(&self, tenant: &Tenant, actor: &Actor, turn: &Turn) -> Result<HouseWrite> {
+        let now = self.now();
+        let mut head = self.store().house_head(tenant).await?;
+        let expected_seq = head.seq;
+        let (run, enabled) = (RunId::house(tenant), turn.enabled);
+        let facts = facts! { "scope" => turn.scope.as_str(), "name" => turn.name, "enabled" => enabled,
+        "reason" => turn.reason };
+        let entry = seal(&mut head, run, now, EntryKind::SwitchTurned, actor, &facts);
+        let word = if enabled { "on" } else { "off" };
+        let detail = format!("{} {} turned {word} by {actor}: {}", turn.scope.as_str(), turn.name, turn.reason);
+        let kind = NoticeKind::Alert { alert: Alert::Switch, detail };
+        Ok(HouseWrite {
+            tenant: tenant.clone(),
+            expected_seq,
+            head,
+            notices: vec![Notice::new(entry.seq, 0, kind, format!("switch:{}", entry.seq), now)],
+            entries: vec![entry],
+            switch: Some(Switch {
+                scope: turn.scope,
+                name: turn.name.clone(),
+                enabled,
+                reason: turn.reason.clone(),
+                by: actor.to_string(),
+                at: now,
+            }),
+            api_key: None,
+            user: None,
+        })
+    }
+
+    /// The switches as they stand, the ceiling included.
+    pub async fn switches(&self) -> Vec<Switch> {
+        self.switches_in_force().await
+    }
+
+    /// The switches for the check before the first byte: from a reading that is fresh.
+    async fn switches_now(&self) -> Vec<Switch> {
+        if let Some(list) = self.inner().switches.fresh() {
+            return list;
+        }
+        let asked_at = Instant::now();
+        let list = self.switches_in_force().await;
+        self.inner().switches.put(asked_at, list.clone());
+        list
+    }
+}
+
+/// The question before the first byte of one effect.
+pub(crate) struct Gate {
+    pub engine: Engine,
+    pub applies: Applies,
+}
+
+#[async_trait]
+impl WriteGate for Gate {
+    async fn may_write(&self) -> std::result::Result<(), String> {
+        crate::probe::at("dispatch.before_write").await;
+        match self.applies.stopped_by(&self.engine.switches_now().await) {
+            Some(_) => Err("switch_off".into()),
+            None => Ok(()),
+        }
+    }
+}

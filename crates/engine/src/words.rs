@@ -1,0 +1,55 @@
+//! Journal entries in words, for timelines. The entry stays the record; this is how it reads.
+
+use serde_json::Value;
+
+/// One entry in a sentence.
+#[must_use]
+pub fn of(kind: &str, facts: &Value) -> String {
+    let fact = |name: &str| match &facts[name] {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    };
+    let because = |name: &str| {
+        let why = fact(name);
+        if why.is_empty() { why } else { format!(" ({why})") }
+    };
+    match kind {
+        "reserved" => format!("reserved the key for {} ms, attempt 1", fact("lease_ms")),
+        "accepted" => "accepted the event".into(),
+        "claimed" if !fact("taken_over_from").is_empty() => {
+            format!("took over from {}, attempt {}", fact("taken_over_from"), fact("attempt"))
+        }
+        "claimed" => format!("claimed it, attempt {}", fact("attempt")),
+        "renewed" => format!("renewed the lease for {} ms", fact("lease_ms")),
+        "conflict" => "refused the same key with another payload".into(),
+        "proposal_invalid" => format!("proposed something invalid: {}", fact("findings")),
+        "proposed" => format!("proposed {} effect(s)", fact("effects")),
+        "auto_approved" => format!("let it go by rule: {}", fact("rules")),
+        "approval_requested" => format!("asked {} to decide: {}", fact("audience"), fact("why")),
+        "approval_token_issued" => format!("issued a link to {}", fact("audience")),
+        "decided" => format!("decided: {}{}", fact("decision"), because("reason")),
+        "decision_refused" => format!("tried to decide and was refused: {}", fact("code")),
+        "separation_waived" => "decided on an own request, which this flow allows by name".into(),
+        "approval_reminded" => format!("reminded {}", fact("audience")),
+        "approval_escalated" => format!("escalated to {}", fact("audience")),
+        "approval_expired" => "nobody decided in time".into(),
+        "effect_queued" => format!("put {} into the outbox for {}", fact("type"), fact("provider")),
+        "effect_begun" => format!("began {} at {} itself", fact("type"), fact("provider")),
+        "attempt_started" => format!("attempt {} at {}", fact("attempt"), fact("provider")),
+        "attempt_ended" => {
+            format!("attempt ended: {}{}, now {}", fact("outcome"), because("detail"), fact("next"))
+        }
+        "attempt_lost" => "an attempt has no end: its outcome is unknown".into(),
+        "looked" => format!("looked{}: {}", because("lookup"), fact("reason")),
+        "effect_cancelled" => format!("cancelled the effect{}", because("reason")),
+        "effect_resolved" => format!("settled the effect: {}{}", fact("verdict"), because("reason")),
+        "late_report" => format!("a late report says {}; nothing changed", fact("outcome")),
+        "completed" => "completed".into(),
+        "failed" => format!("failed{}{}", because("class"), because("reason")),
+        "abandoned" => format!("abandoned after {} attempts", fact("attempts")),
+        "stuck" => format!("stands still in {}", fact("state")),
+        "released" | "closed" => format!("{kind}{}", because("reason")),
+        other => other.replace('_', " "),
+    }
+}
