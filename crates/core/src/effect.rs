@@ -38,14 +38,22 @@ impl Executor {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EffectState {
     /// Held back until `not_before`.
-    Scheduled { not_before: Timestamp },
-    Pending { due_at: Timestamp },
+    Scheduled {
+        not_before: Timestamp,
+    },
+    Pending {
+        due_at: Timestamp,
+    },
     /// An attempt has been committed and has no end yet.
     Sending,
     /// May have happened; looked at next at `look_at`.
-    Unknown { look_at: Timestamp },
+    Unknown {
+        look_at: Timestamp,
+    },
     /// A person must settle it.
-    Review { since: Timestamp },
+    Review {
+        since: Timestamp,
+    },
     Completed,
     Failed,
     Cancelled,

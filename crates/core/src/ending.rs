@@ -128,7 +128,11 @@ pub fn complete(
     draft.state(RunState::Completed);
     draft.transition_mut().content.result = Some(result.to_owned());
     let hash = crate::digest::Digest::of(result.as_bytes());
-    draft.entry(EntryKind::Completed, &Actor::Worker(owner.clone()), facts! { "fence" => fence, "result_hash" => hash });
+    draft.entry(
+        EntryKind::Completed,
+        &Actor::Worker(owner.clone()),
+        facts! { "fence" => fence, "result_hash" => hash },
+    );
     Ok(draft.changed())
 }
 

@@ -248,7 +248,8 @@ mod tests {
     #[test]
     fn an_id_has_one_text_form() {
         let text = EffectId { run: run(), n: 1 }.to_string();
-        for bad in [text.replace("eff_", "apr_"), format!("{}01", &text[..36]), format!("{text}x"), text[..36].to_owned()]
+        for bad in
+            [text.replace("eff_", "apr_"), format!("{}01", &text[..36]), format!("{text}x"), text[..36].to_owned()]
         {
             assert!(bad.parse::<EffectId>().is_err(), "{bad}");
         }

@@ -78,8 +78,7 @@ fn write(
     effect.updated_at = now;
     effect.decided = Some(effect.bytes_hash());
     effect.first_sent_at.get_or_insert(now);
-    let execution: Option<Digest> =
-        agg.run.origin.execution.as_ref().map(|e| Digest::of(e.to_string().as_bytes()));
+    let execution: Option<Digest> = agg.run.origin.execution.as_ref().map(|e| Digest::of(e.to_string().as_bytes()));
     draft.entry(
         EntryKind::EffectBegun,
         &Actor::Worker(owner.clone()),
@@ -175,7 +174,8 @@ fn after_the_end(agg: &Aggregate, effect: &Effect, owner: &Owner, reported: &Rep
         facts! { "effect" => effect.id, "state" => effect.state.as_str(), "outcome" => reported.outcome.as_str(),
         "external_id" => reported.external_id },
     );
-    let detail = format!("effect {} is {}, a report says {}", effect.id, effect.state.as_str(), reported.outcome.as_str());
+    let detail =
+        format!("effect {} is {}, a report says {}", effect.id, effect.state.as_str(), reported.outcome.as_str());
     alert(&mut draft, Alert::ContraryReport, detail);
     Settle::Contrary(Some(Box::new(draft.noted())))
 }

@@ -201,7 +201,14 @@ mod tests {
             .into_iter()
             .enumerate()
             .map(|(i, kind)| {
-                seal(&mut head, run, Timestamp::from_micros(i as i64), kind, &actor, &facts! { "fence" => 1, "x" => "é\u{1}" })
+                seal(
+                    &mut head,
+                    run,
+                    Timestamp::from_micros(i as i64),
+                    kind,
+                    &actor,
+                    &facts! { "fence" => 1, "x" => "é\u{1}" },
+                )
             })
             .collect();
         (run, entries, head)

@@ -25,7 +25,9 @@ pub const REFUSALS_MAX: i32 = 32;
 pub enum Standing {
     /// The same owner asks again while its lease lives.
     Repeated,
-    Busy { retry_after_ms: i64 },
+    Busy {
+        retry_after_ms: i64,
+    },
     /// Not startable: the present state is the answer.
     Replay,
     /// The same key for another payload.
@@ -169,7 +171,11 @@ pub fn renew(run: &Run, owner: &Owner, fence: Fence, ms: i64, bounds: &LeaseBoun
 pub fn conflict(run: &Run, other: &PayloadHash, caller: &Actor, now: Timestamp) -> Option<Transition> {
     let mut draft = Draft::on(run, now);
     count_refusal(&mut draft)?;
-    draft.entry(EntryKind::Conflict, caller, facts! { "stored" => run.payload_hash.to_string(), "came" => other.to_string() });
+    draft.entry(
+        EntryKind::Conflict,
+        caller,
+        facts! { "stored" => run.payload_hash.to_string(), "came" => other.to_string() },
+    );
     alert(&mut draft, Alert::Conflict, "the same key came with another payload".into());
     Some(draft.noted())
 }

@@ -58,7 +58,9 @@ pub fn cancel(
 /// A person's word on an unknown effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Resolution {
-    Happened { external_id: Option<String> },
+    Happened {
+        external_id: Option<String>,
+    },
     /// It did not: one more attempt with the same provider key.
     SendAgain,
     /// It did not, and it shall not.

@@ -200,7 +200,8 @@ fn ask(draft: &mut Draft, policy: &ApprovalPolicy, terms: Terms, valid: &Valid, 
         "effects_hash" => hash },
     );
     if !policy.link_in_answer {
-        let kind = NoticeKind::ApprovalRequest { approval: id, audience: terms.audience.clone(), urgency: Urgency::First };
+        let kind =
+            NoticeKind::ApprovalRequest { approval: id, audience: terms.audience.clone(), urgency: Urgency::First };
         let seq = draft.run().head.seq;
         draft.notice(Notice::new(seq, 0, kind, id.to_string(), now));
     }
@@ -229,14 +230,7 @@ pub struct Invalid {
 /// Records an invalid proposal: the worker may repair it, or the run ends and people are told. `reason` is
 /// `invalid_output` or, where asking again cannot help, `agent_limit`.
 #[must_use]
-pub fn reject(
-    agg: &Aggregate,
-    flow: &Flow,
-    owner: &Owner,
-    reason: &str,
-    codes: &[String],
-    now: Timestamp,
-) -> Invalid {
+pub fn reject(agg: &Aggregate, flow: &Flow, owner: &Owner, reason: &str, codes: &[String], now: Timestamp) -> Invalid {
     let mut draft = Draft::on(&agg.run, now);
     draft.require(LeaseGuard::Live { owner: owner.clone(), fence: agg.run.fence });
     let repairs_left = flow.repairs_max - agg.run.repairs_used;

@@ -332,12 +332,18 @@ pub fn key_holds(effect: &Effect, provider: &Provider, now: Timestamp) -> bool {
 /// What a lookup said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Look {
-    Found { external_id: Option<String> },
-    FoundMany { count: usize },
+    Found {
+        external_id: Option<String>,
+    },
+    FoundMany {
+        count: usize,
+    },
     Absent,
     InProgress,
     /// An error or a time-out: no information.
-    Nothing { detail: String },
+    Nothing {
+        detail: String,
+    },
 }
 
 impl Look {
@@ -358,13 +364,19 @@ impl Look {
 pub enum Settlement {
     /// Ask the provider first; only where a lookup is declared and re-issue is not safe.
     AskFirst,
-    Complete { external_id: Option<String> },
-    LookAgain { at: Timestamp },
+    Complete {
+        external_id: Option<String>,
+    },
+    LookAgain {
+        at: Timestamp,
+    },
     /// The same key again; the effect stays marked as unknown until the answer.
     Reissue,
     /// Proof of absence: nothing happened, so it may be sent as if for the first time.
     SendAfterProof,
-    Review { reason: &'static str },
+    Review {
+        reason: &'static str,
+    },
 }
 
 /// A lookup that says nothing for this long hands over to a person.

@@ -21,15 +21,24 @@ pub enum RunState {
     /// One owner works on it; its lease lies beside the run, because only the database's clock judges it.
     Processing,
     /// A person is asked: to decide (an open approval) or to settle an unknown effect.
-    AwaitingHuman { reason: AwaitReason },
+    AwaitingHuman {
+        reason: AwaitReason,
+    },
     /// Decided; effects are in the outbox.
     Approved,
     Completed,
     /// May be claimed again, from `next_attempt_at` by `claim`, at once by `reserve`.
-    FailedRetryable { reason: String, next_attempt_at: Timestamp },
-    FailedTerminal { reason: String },
+    FailedRetryable {
+        reason: String,
+        next_attempt_at: Timestamp,
+    },
+    FailedTerminal {
+        reason: String,
+    },
     /// Kept, not run.
-    Quarantined { reason: String },
+    Quarantined {
+        reason: String,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -256,7 +256,11 @@ pub fn late_report(run: &Run, effect: &Effect, found: &Classified, now: Timestam
         facts! { "effect" => effect.id, "fence" => effect.fence, "outcome" => found.class.outcome().as_str(),
         "external_id" => found.external_id },
     );
-    alert(&mut draft, Alert::ContraryReport, format!("effect {}: a late report says {}", effect.id, found.class.as_str()));
+    alert(
+        &mut draft,
+        Alert::ContraryReport,
+        format!("effect {}: a late report says {}", effect.id, found.class.as_str()),
+    );
     Some(draft.noted())
 }
 

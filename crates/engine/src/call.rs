@@ -30,13 +30,8 @@ impl LeaseCall {
     /// `body` is the request as it came in.
     #[must_use]
     pub fn new(tenant: Tenant, run: RunId, owner: Owner, fence: Fence, operation: &str, body: &[u8]) -> Self {
-        let call = Digest::of_parts(&[
-            b"call",
-            operation.as_bytes(),
-            owner.as_str().as_bytes(),
-            &fence.0.to_be_bytes(),
-            body,
-        ]);
+        let call =
+            Digest::of_parts(&[b"call", operation.as_bytes(), owner.as_str().as_bytes(), &fence.0.to_be_bytes(), body]);
         Self { tenant, run, owner, fence, call }
     }
 }

@@ -16,14 +16,7 @@ use effectgate_core::{
 use effectgate_store::{Commit, DueEffect};
 use futures_util::future::join_all;
 
-use crate::{
-    engine::Engine,
-    error::Result,
-    policy::ProviderPolicy,
-    probe, random,
-    switch::Gate,
-    traffic::Permit,
-};
+use crate::{engine::Engine, error::Result, policy::ProviderPolicy, probe, random, switch::Gate, traffic::Permit};
 
 /// What one tick of the dispatcher saw and did.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
@@ -73,6 +66,12 @@ impl Engine {
     #[must_use]
     pub fn under_way(&self) -> usize {
         self.inner().traffic.under_way()
+    }
+
+    /// Providers whose circuit is open, with the moment of the next try.
+    #[must_use]
+    pub fn open_circuits(&self) -> Vec<(ProviderName, Timestamp)> {
+        self.inner().traffic.open_circuits(self.now())
     }
 
     async fn dispatch_provider(
@@ -165,7 +164,8 @@ impl Engine {
         let fence = effect.fence;
         for _ in 0..SETTLE_TRIES_MAX {
             let now = self.now();
-            let end = sending::settle(&run, &effect, &provider.provider, started_at, report, found, now, random::unit());
+            let end =
+                sending::settle(&run, &effect, &provider.provider, started_at, report, found, now, random::unit());
             if self.commit_settlement(end).await? != Commit::Lost {
                 return Ok(());
             }

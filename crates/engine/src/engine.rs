@@ -52,8 +52,14 @@ impl Engine {
     #[must_use]
     pub fn new(store: Arc<dyn Store>, policy: Policy, clock: Arc<dyn Clock>) -> Self {
         let traffic = crate::traffic::Traffic::new(&policy);
-        let inner =
-            Inner { store, policy, clock, nudges: Nudges::default(), traffic, switches: crate::switch::Cache::default() };
+        let inner = Inner {
+            store,
+            policy,
+            clock,
+            nudges: Nudges::default(),
+            traffic,
+            switches: crate::switch::Cache::default(),
+        };
         Self { inner: Arc::new(inner) }
     }
 

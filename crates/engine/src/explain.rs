@@ -112,7 +112,7 @@ impl Engine {
             processed: agg.run.attempts > 0,
             sent: sent(&agg),
             reason: reason(&agg, &switches),
-            approved_by: agg.approvals.iter().flat_map(|a| &view::approval_view(a).decisions).cloned().collect(),
+            approved_by: agg.approvals.iter().flat_map(|a| view::approval_view(a).decisions).collect(),
             model: model(&entries),
             effects,
             timeline: entries.iter().map(moment).collect(),
@@ -298,7 +298,10 @@ fn attempt_story(n: usize, attempt: &Attempt, effect: &Effect) -> AttemptStory {
 }
 
 fn entry_member(entry: &SealedEntry, name: &str) -> Value {
-    serde_json::from_str::<Value>(&entry.text).ok().and_then(|mut v| v.get_mut(name).map(Value::take)).unwrap_or_default()
+    serde_json::from_str::<Value>(&entry.text)
+        .ok()
+        .and_then(|mut v| v.get_mut(name).map(Value::take))
+        .unwrap_or_default()
 }
 
 fn model(entries: &[SealedEntry]) -> Value {

@@ -42,7 +42,13 @@ pub(crate) fn facts(agg: &Aggregate, payload: Option<&str>, output: Option<&Json
 }
 
 /// One decision for all effects.
-pub(crate) fn passage(flow: &FlowPolicy, effects: &[Proposed], key: &str, facts: &RuleFacts, now: Timestamp) -> Passage {
+pub(crate) fn passage(
+    flow: &FlowPolicy,
+    effects: &[Proposed],
+    key: &str,
+    facts: &RuleFacts,
+    now: Timestamp,
+) -> Passage {
     let findings: Vec<_> = effects
         .iter()
         .map(|effect| {
@@ -71,19 +77,15 @@ fn find(policy: &EffectPolicy, rules: &EffectRules, key: &str, facts: &RuleFacts
     }
 }
 
-fn exception(
-    exceptions: &Exceptions,
-    rules: &EffectRules,
-    key: &str,
-    facts: &RuleFacts,
-    now: Timestamp,
-) -> Finding {
+fn exception(exceptions: &Exceptions, rules: &EffectRules, key: &str, facts: &RuleFacts, now: Timestamp) -> Finding {
     let looked_at = Facts { payload: &facts.payload, output: &facts.output, run: &facts.run };
     for rule in &rules.rules {
         match rule.holds(&looked_at) {
             RuleResult::Holds => {}
             RuleResult::DoesNotHold => return person(&format!("this rule does not hold: {}", rule.source())),
-            RuleResult::Failed(why) => return person(&format!("this rule could not be judged ({why}): {}", rule.source())),
+            RuleResult::Failed(why) => {
+                return person(&format!("this rule could not be judged ({why}): {}", rule.source()));
+            }
         }
     }
     if let Some(source) = &rules.evidence {

@@ -72,7 +72,7 @@ impl Engine {
         &self,
         tenant: &Tenant,
         id: RunId,
-        step: impl Fn(&Aggregate, effectgate_core::time::Timestamp) -> Result<Transition> + Send,
+        step: impl Fn(&Aggregate, effectgate_core::time::Timestamp) -> Result<Transition> + Send + Sync,
     ) -> Result<RunView> {
         let changed = self.change(tenant, id, |agg, now| Ok(Step::Write(Box::new(step(agg, now)?), ()))).await?;
         self.view(&changed.1).await

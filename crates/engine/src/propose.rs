@@ -176,7 +176,11 @@ fn read(flow: &FlowPolicy, request: &Request) -> Read {
         && n > cap
     {
         read.reason = "agent_limit";
-        read.findings.push(FindingView::new("/agent_iterations", "maximum", format!("{n} iterations, the cap is {cap}")));
+        read.findings.push(FindingView::new(
+            "/agent_iterations",
+            "maximum",
+            format!("{n} iterations, the cap is {cap}"),
+        ));
         return read;
     }
     if request.finish_reason.as_deref().is_some_and(is_cut) {
@@ -265,7 +269,8 @@ pub(crate) fn check_one(
     run_payload: Option<&str>,
     at: &str,
 ) -> Result<Proposed, Findings> {
-    let one = |pointer: &str, keyword: &str, said: String| vec![FindingView::new(format!("{at}{pointer}"), keyword, said)];
+    let one =
+        |pointer: &str, keyword: &str, said: String| vec![FindingView::new(format!("{at}{pointer}"), keyword, said)];
     let effect_type = EffectType::new(asked.effect_type.clone());
     let (Some(effect), Some(rules)) = (flow.flow.effects.get(&effect_type), flow.effects.get(&effect_type)) else {
         let known: Vec<&str> = flow.flow.effects.keys().map(EffectType::as_str).collect();
@@ -308,13 +313,15 @@ fn target_of(
     use effectgate_core::flow::TargetRule;
     let target = match rule {
         TargetRule::Proposal => {
-            let named = asked.target.clone().or_else(|| payload.pointer("/to").and_then(Json::as_str).map(str::to_owned));
+            let named =
+                asked.target.clone().or_else(|| payload.pointer("/to").and_then(Json::as_str).map(str::to_owned));
             named.unwrap_or_default()
         }
         TargetRule::Payload(pointer) => {
             let stored = run_payload.and_then(|text| json::parse(text.as_bytes()).ok());
             let stored = stored.as_ref().and_then(|json| json.pointer(pointer)).and_then(text_of);
-            let allowed = stored.ok_or_else(|| format!("the run's payload has no {pointer} that could be the target"))?;
+            let allowed =
+                stored.ok_or_else(|| format!("the run's payload has no {pointer} that could be the target"))?;
             match &asked.target {
                 Some(named) if *named != allowed => {
                     return Err(format!("the target of this flow is the run's {pointer}, nothing else"));

@@ -47,7 +47,8 @@ impl Engine {
         let parsed = effectgate_core::json::parse(result.as_bytes());
         parsed.map_err(|error| EngineError::BadJson { pointer: format!("/result{}", error.pointer), error })?;
         self.moved(call, |agg, now| {
-            let transition = ending::complete(agg, &call.owner, call.fence, result, now).map_err(|r| refused(r, agg))?;
+            let transition =
+                ending::complete(agg, &call.owner, call.fence, result, now).map_err(|r| refused(r, agg))?;
             let result = result.to_owned();
             let answer = move |after: &Aggregate| Completed { run: view::run_view(after, Some(&result), &[]) };
             Ok(Moved::Write(Box::new(transition), Box::new(answer)))

@@ -133,9 +133,12 @@ fn stuck(agg: &Aggregate, stuck_ms: i64, now: Timestamp) -> Option<Transition> {
 }
 
 fn count(report: &SweepReport) {
-    for (kind, count) in
-        [("leases", report.leases), ("sendings", report.sendings), ("approvals", report.approvals), ("stuck", report.stuck)]
-    {
+    for (kind, count) in [
+        ("leases", report.leases),
+        ("sendings", report.sendings),
+        ("approvals", report.approvals),
+        ("stuck", report.stuck),
+    ] {
         for (what, n) in [("seen", count.seen), ("moved", count.moved), ("lost", count.lost), ("left", count.left)] {
             metrics::counter!("effectgate_swept_total", "kind" => kind, "what" => what).increment(n as u64);
         }

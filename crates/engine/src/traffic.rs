@@ -12,7 +12,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::policy::Policy;
 
 /// The lanes of all providers and the bound over all of them.
-pub struct Traffic {
+pub(crate) struct Traffic {
     lanes: BTreeMap<ProviderName, Lane>,
     all: Arc<Semaphore>,
     all_max: usize,
@@ -35,14 +35,14 @@ struct State {
 }
 
 /// The right to make one attempt; given back when dropped.
-pub struct Permit {
+pub(crate) struct Permit {
     _provider: OwnedSemaphorePermit,
     _all: OwnedSemaphorePermit,
 }
 
 impl Traffic {
     #[must_use]
-    pub fn new(policy: &Policy) -> Self {
+    pub(crate) fn new(policy: &Policy) -> Self {
         let lanes = policy.providers.iter().map(|(name, p)| {
             let rate = p.provider.rate;
             let state = State { tokens: rate.per_second.max(1.0), refilled_at: None, failures: 0, open_until: None };
@@ -66,7 +66,11 @@ impl Traffic {
             return 0;
         }
         lane.refill(&mut state, now);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "tokens are small and not negative")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "tokens are small and not negative"
+        )]
         let tokens = state.tokens as usize;
         tokens.min(lane.permits.available_permits()).min(self.all.available_permits())
     }
@@ -122,7 +126,7 @@ impl Traffic {
 
     /// Providers whose circuit is open, with the moment of the next try.
     #[must_use]
-    pub fn open_circuits(&self, now: Timestamp) -> Vec<(ProviderName, Timestamp)> {
+    pub(crate) fn open_circuits(&self, now: Timestamp) -> Vec<(ProviderName, Timestamp)> {
         let open = |(name, lane): (&ProviderName, &Lane)| {
             let until = lane.state().open_until.filter(|until| *until > now)?;
             Some((name.clone(), until))

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// One entry in a sentence.
 #[must_use]
-pub fn of(kind: &str, facts: &Value) -> String {
+pub(crate) fn of(kind: &str, facts: &Value) -> String {
     let fact = |name: &str| match &facts[name] {
         Value::String(text) => text.clone(),
         Value::Null => String::new(),
