@@ -135,6 +135,22 @@ pub fn seal(head: &mut Head, run: RunId, at: Timestamp, kind: EntryKind, actor: 
     SealedEntry { run, seq, at, kind: kind.as_str().to_owned(), text, hash }
 }
 
+/// Seals an entry again as the next of another chain: the first entry of a key that is used again after its run was
+/// purged goes on where the old chain ended, so that nothing of the record is lost and nothing forks.
+///
+/// # Errors
+/// The entry's text is not what [`seal`] makes.
+pub fn reseal(head: &mut Head, entry: &SealedEntry) -> Result<SealedEntry, serde_json::Error> {
+    let mut body: BTreeMap<String, Value> = serde_json::from_str(&entry.text)?;
+    let seq = head.seq + 1;
+    body.insert("prev_hash".to_owned(), serde_json::to_value(head.hash)?);
+    body.insert("seq".to_owned(), Value::from(seq));
+    let text = serde_json::to_string(&body)?;
+    let hash = Digest::of(text.as_bytes());
+    *head = Head { seq, hash: Some(hash) };
+    Ok(SealedEntry { seq, text, hash, ..entry.clone() })
+}
+
 /// Where a chain is broken, in words an auditor can act on.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChainError {
@@ -225,6 +241,16 @@ mod tests {
         let (_, entries, _) = chain();
         let value: Value = serde_json::from_str(&entries[0].text).unwrap();
         assert_eq!(serde_json::to_string(&value).unwrap(), entries[0].text);
+    }
+
+    #[test]
+    fn an_entry_sealed_again_goes_on_where_the_chain_ended() {
+        let (run, mut entries, mut head) = chain();
+
+        entries.push(reseal(&mut head, &entries[0]).unwrap());
+
+        assert_eq!(verify(run, &entries, head), Ok(()));
+        assert_eq!(entries[3].text.len(), entries[0].text.len() + 62, "only prev_hash (null until now) and seq change");
     }
 
     #[test]

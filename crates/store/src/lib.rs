@@ -5,7 +5,9 @@
 //! Nobody is answered before their commit is durable; writes that arrive together are committed together.
 
 mod error;
+mod retention;
 mod row;
+mod sqlite;
 mod types;
 
 use async_trait::async_trait;
@@ -22,10 +24,11 @@ use effectgate_core::{
 };
 
 pub use error::StoreError;
+pub use sqlite::{ClockFn, SqliteOptions, SqliteStore};
 pub use types::{
-    ApiKeyRow, ApprovalFilter, ApprovalItem, ChainHead, Commit, Content, DueEffect, DueNotice, EffectFilter, Gauge, Health,
-    HouseCommit, HouseWrite, NewRun, Page, Purged, Reserved, RunFilter, RunOverdue, RunRef, SessionRow, TokenHit,
-    UserRow,
+    ApiKeyRow, ApprovalFilter, ApprovalItem, ChainHead, Commit, Content, DueEffect, DueNotice, EffectFilter, Gauge,
+    Health, HouseCommit, HouseWrite, NewRun, Page, Purged, Reserved, RunFilter, RunOverdue, RunRef, SessionRow,
+    TokenHit, UserRow,
 };
 
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
@@ -37,6 +40,10 @@ pub trait Store: Send + Sync + 'static {
     /// transaction. A key that exists changes nothing and is read. Idempotent.
     ///
     /// The run's lease (if `lease_ms` is given) ends at the database's clock plus that, judged at the write.
+    ///
+    /// A key whose run was purged is new again. If the old run's journal still stands, the entry is sealed again as its
+    /// next one, so the run's head is further than the one given: load before committing on it (a commit on the given
+    /// head is lost, as any stale one).
     async fn run_reserve(&self, new: NewRun) -> Result<Reserved>;
 
     /// Commits a transition whole or not at all: compare-and-set on the journal's length (`expected_seq`), on the lease
@@ -65,6 +72,9 @@ pub trait Store: Send + Sync + 'static {
     /// Removes final runs whose `expires_at` is past, children with them, at most `limit`, and the content of final
     /// runs whose `content_expires_at` is past. Never a run that is not final or has an effect that is not.
     /// Judged by the database's clock.
+    ///
+    /// Each removal is journalled (`purged`). A purged run's journal and head stay for two more years. Content is the
+    /// contents row, the texts of effects and approvals, and the kept answers; hashes stay. Expired sessions go too.
     async fn run_purge(&self, limit: u32) -> Result<Purged>;
 
     /// The dispatcher's effects (pending or scheduled) of a provider that are due by the database's clock, oldest due
@@ -100,12 +110,7 @@ pub trait Store: Send + Sync + 'static {
     async fn journal_read(&self, run: RunId, after_seq: i64, limit: u32) -> Result<Vec<SealedEntry>>;
 
     /// The heads of all chains (runs and houses), by id after `after`. `tenant` narrows.
-    async fn chain_heads(
-        &self,
-        tenant: Option<&Tenant>,
-        after: Option<RunId>,
-        limit: u32,
-    ) -> Result<Vec<ChainHead>>;
+    async fn chain_heads(&self, tenant: Option<&Tenant>, after: Option<RunId>, limit: u32) -> Result<Vec<ChainHead>>;
 
     /// Every switch that was ever turned, as it stands.
     async fn switch_list(&self) -> Result<Vec<Switch>>;

@@ -15,7 +15,10 @@ use effectgate_core::{
     time::Timestamp,
 };
 
-use crate::{Result, StoreError, types::RunRef};
+use crate::{
+    Result, StoreError,
+    types::{Page, RunRef},
+};
 
 pub(crate) use {approval::*, effect::*, house::*, run::*};
 
@@ -168,4 +171,40 @@ table!(RUN_REF, run_ref_columns, "runs", "r", run_id, tenant);
 pub(crate) fn run_ref<C: Cells>(cells: &C) -> Result<RunRef> {
     let r = Reader::new(cells, &RUN_REF, 0);
     Ok(RunRef { tenant: Tenant::new(r.text("tenant")?), id: r.run_id("run_id")? })
+}
+
+/// Rows on a page: the filters say 1 to 200.
+pub(crate) fn page_limit(wanted: u32) -> u32 {
+    wanted.clamp(1, 200)
+}
+
+/// Makes a page out of up to one row more than it holds, each with the cursor that stands behind it.
+pub(crate) fn page<T>(mut found: Vec<(T, String)>, limit: u32) -> Page<T> {
+    let limit = limit as usize;
+    let more = found.len() > limit;
+    found.truncate(limit);
+    let next = found.last().filter(|_| more).map(|(_, cursor)| cursor.clone());
+    Page { items: found.into_iter().map(|(item, _)| item).collect(), next }
+}
+
+/// A cursor that no page of this store ends with.
+pub(crate) fn bad_cursor(cursor: &str) -> StoreError {
+    StoreError::Rejected { what: format!("{cursor:?} is not a cursor of this list") }
+}
+
+/// The cursor of lists that are ordered by a moment and a child's id.
+pub(crate) fn cursor(at: Timestamp, id: impl std::fmt::Display) -> String {
+    format!("{}.{id}", at.micros())
+}
+
+/// Reads what [`cursor`] gave.
+///
+/// # Errors
+/// [`bad_cursor`].
+pub(crate) fn parse_cursor<T: std::str::FromStr>(text: &str) -> Result<(Timestamp, T)> {
+    let (at, id) = text.split_once('.').ok_or_else(|| bad_cursor(text))?;
+    match (at.parse(), id.parse()) {
+        (Ok(at), Ok(id)) => Ok((Timestamp::from_micros(at), id)),
+        _ => Err(bad_cursor(text)),
+    }
 }

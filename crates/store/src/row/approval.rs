@@ -14,14 +14,25 @@ use crate::{
 };
 
 table!(
-    APPROVALS, approval_columns, "approvals", "p", run_id, n, state, effects_hash, proposed, terms, decisions,
-    created_at, expires_at, next_step_at, decided_at,
+    APPROVALS,
+    approval_columns,
+    "approvals",
+    "p",
+    run_id,
+    n,
+    state,
+    effects_hash,
+    proposed,
+    terms,
+    decisions,
+    created_at,
+    expires_at,
+    next_step_at,
+    decided_at,
 );
 /// Tokens joined with the run's tenant: the statement names `r.tenant` last.
-pub(crate) const TOKENS: super::Table = super::Table {
-    name: "approval_tokens",
-    columns: &["run_id", "approval_n", "audience", "expires_at", "tenant"],
-};
+pub(crate) const TOKENS: super::Table =
+    super::Table { name: "approval_tokens", columns: &["run_id", "approval_n", "audience", "expires_at", "tenant"] };
 /// The columns of [`TOKENS`].
 macro_rules! token_columns {
     () => {

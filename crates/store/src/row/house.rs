@@ -14,12 +14,20 @@ use crate::{
 
 table!(SWITCHES, switch_columns, "switches", "s", scope, name, enabled, reason, turned_by, turned_at);
 table!(
-    API_KEYS, api_key_columns, "api_keys", "k", public_id, tenant, name, secret_hash, scopes, flows, created_at,
+    API_KEYS,
+    api_key_columns,
+    "api_keys",
+    "k",
+    public_id,
+    tenant,
+    name,
+    secret_hash,
+    scopes,
+    flows,
+    created_at,
     revoked_at,
 );
-table!(
-    USERS, user_columns, "users", "u", name, tenant, email, password_hash, roles, disabled, created_at, updated_at,
-);
+table!(USERS, user_columns, "users", "u", name, tenant, email, password_hash, roles, disabled, created_at, updated_at,);
 table!(SESSIONS, session_columns, "sessions", "s", hash, tenant, user_name, data, created_at, seen_at, expires_at);
 table!(HEADS, head_columns, "heads", "h", run_id, tenant, seq, hash);
 

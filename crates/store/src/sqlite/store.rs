@@ -1,0 +1,159 @@
+//! The trait, name by name. Each function's statements stand in the file of its noun.
+
+use async_trait::async_trait;
+use effectgate_core::{
+    digest::Digest,
+    effect::Attempt,
+    ids::{FlowName, ProviderName, RunId, Tenant},
+    journal::{Head, SealedEntry},
+    notice::Notice,
+    run::{Aggregate, Run},
+    switch::Switch,
+    time::Timestamp,
+    transition::Transition,
+};
+
+use super::{SqliteStore, approval, commit, effect, health, house, journal, notice, purge, run, session};
+use crate::{
+    Result, Store,
+    types::{
+        ApiKeyRow, ApprovalFilter, ApprovalItem, ChainHead, Commit, Content, DueEffect, DueNotice, EffectFilter, Gauge,
+        Health, HouseCommit, HouseWrite, NewRun, Page, Purged, Reserved, RunFilter, RunOverdue, RunRef, SessionRow,
+        TokenHit, UserRow,
+    },
+};
+
+#[async_trait]
+impl Store for SqliteStore {
+    async fn run_reserve(&self, new: NewRun) -> Result<Reserved> {
+        self.pool.write(move |tx| run::reserve(tx, &new)).await
+    }
+    async fn commit(&self, transition: Transition) -> Result<Commit> {
+        self.pool.write(move |tx| commit::commit(tx, &transition)).await
+    }
+    async fn run_load(&self, tenant: &Tenant, id: RunId) -> Result<Option<Aggregate>> {
+        let tenant = tenant.clone();
+        self.pool.read(move |tx| run::load(tx, &tenant, id)).await
+    }
+    async fn run_content(&self, tenant: &Tenant, id: RunId) -> Result<Option<Content>> {
+        let tenant = tenant.clone();
+        self.pool.read(move |tx| run::content(tx, &tenant, id)).await
+    }
+    async fn run_find(&self, tenant: &Tenant, filter: &RunFilter) -> Result<Page<Run>> {
+        let (tenant, filter) = (tenant.clone(), filter.clone());
+        self.pool.read(move |tx| run::find(tx, &tenant, &filter)).await
+    }
+    async fn run_claimable(&self, tenant: &Tenant, flow: &FlowName, limit: u32) -> Result<Vec<RunId>> {
+        let (tenant, flow) = (tenant.clone(), flow.clone());
+        self.pool.read(move |tx| run::claimable(tx, &tenant, &flow, limit)).await
+    }
+    async fn run_overdue(&self, kind: RunOverdue, after: Option<RunId>, limit: u32) -> Result<Vec<RunRef>> {
+        self.pool.read(move |tx| run::overdue(tx, kind, after, limit)).await
+    }
+    async fn run_purge(&self, limit: u32) -> Result<Purged> {
+        self.pool.write(move |tx| purge::purge(tx, limit)).await
+    }
+    async fn effect_due(&self, provider: &ProviderName, limit: u32) -> Result<Vec<DueEffect>> {
+        let provider = provider.clone();
+        self.pool.read(move |tx| effect::due(tx, &provider, limit)).await
+    }
+    async fn effect_lost(&self, limit: u32) -> Result<Vec<DueEffect>> {
+        self.pool.read(move |tx| effect::lost(tx, limit)).await
+    }
+    async fn effect_unknown(&self, limit: u32) -> Result<Vec<DueEffect>> {
+        self.pool.read(move |tx| effect::unknown(tx, limit)).await
+    }
+    async fn effect_find(&self, tenant: &Tenant, filter: &EffectFilter) -> Result<Page<DueEffect>> {
+        let (tenant, filter) = (tenant.clone(), filter.clone());
+        self.pool.read(move |tx| effect::find(tx, &tenant, &filter)).await
+    }
+    async fn attempt_list(&self, run: RunId) -> Result<Vec<Attempt>> {
+        self.pool.read(move |tx| effect::attempts(tx, run)).await
+    }
+    async fn approval_by_token(&self, hash: &Digest) -> Result<Option<TokenHit>> {
+        let hash = *hash;
+        self.pool.read(move |tx| approval::by_token(tx, &hash)).await
+    }
+    async fn approval_find(&self, tenant: &Tenant, filter: &ApprovalFilter) -> Result<Page<ApprovalItem>> {
+        let (tenant, filter) = (tenant.clone(), filter.clone());
+        self.pool.read(move |tx| approval::find(tx, &tenant, &filter)).await
+    }
+    async fn approval_overdue(&self, limit: u32) -> Result<Vec<RunRef>> {
+        self.pool.read(move |tx| approval::overdue(tx, limit)).await
+    }
+    async fn answer_find(&self, run: RunId, call: &Digest) -> Result<Option<String>> {
+        let call = *call;
+        self.pool.read(move |tx| journal::answer(tx, run, &call)).await
+    }
+    async fn journal_read(&self, run: RunId, after_seq: i64, limit: u32) -> Result<Vec<SealedEntry>> {
+        self.pool.read(move |tx| journal::read(tx, run, after_seq, limit)).await
+    }
+    async fn chain_heads(&self, tenant: Option<&Tenant>, after: Option<RunId>, limit: u32) -> Result<Vec<ChainHead>> {
+        let tenant = tenant.cloned();
+        self.pool.read(move |tx| journal::heads(tx, tenant.as_ref(), after, limit)).await
+    }
+    async fn switch_list(&self) -> Result<Vec<Switch>> {
+        self.pool.read(house::switches).await
+    }
+    async fn house_head(&self, tenant: &Tenant) -> Result<Head> {
+        let house = RunId::house(tenant);
+        self.pool.read(move |tx| house::head(tx, house)).await
+    }
+    async fn house_commit(&self, write: HouseWrite) -> Result<HouseCommit> {
+        self.pool.write(move |tx| house::commit(tx, &write)).await
+    }
+    async fn api_key_find(&self, public_id: &str) -> Result<Option<ApiKeyRow>> {
+        let public_id = public_id.to_owned();
+        self.pool.read(move |tx| house::api_key(tx, &public_id)).await
+    }
+    async fn api_key_list(&self, tenant: &Tenant) -> Result<Vec<ApiKeyRow>> {
+        let tenant = tenant.clone();
+        self.pool.read(move |tx| house::api_keys(tx, &tenant)).await
+    }
+    async fn api_key_none(&self) -> Result<bool> {
+        self.pool.read(house::api_key_none).await
+    }
+    async fn user_find(&self, tenant: &Tenant, name: &str) -> Result<Option<UserRow>> {
+        let (tenant, name) = (tenant.clone(), name.to_owned());
+        self.pool.read(move |tx| house::user(tx, &tenant, &name)).await
+    }
+    async fn user_list(&self, tenant: &Tenant) -> Result<Vec<UserRow>> {
+        let tenant = tenant.clone();
+        self.pool.read(move |tx| house::users(tx, &tenant)).await
+    }
+    async fn session_put(&self, session: SessionRow) -> Result<()> {
+        self.pool.write_one(move |tx| session::put(tx, &session)).await
+    }
+    async fn session_find(&self, hash: &Digest) -> Result<Option<SessionRow>> {
+        let hash = *hash;
+        self.pool.read(move |tx| session::find(tx, &hash)).await
+    }
+    async fn session_delete(&self, hash: &Digest) -> Result<()> {
+        let hash = *hash;
+        self.pool.write_one(move |tx| session::delete(tx, &hash)).await
+    }
+    async fn notice_due(&self, limit: u32) -> Result<Vec<DueNotice>> {
+        self.pool.read(move |tx| notice::due(tx, limit)).await
+    }
+    async fn notice_claim(&self, due: &DueNotice, until: Timestamp) -> Result<bool> {
+        let due = due.clone();
+        self.pool.write_one(move |tx| notice::claim(tx, &due, until)).await
+    }
+    async fn notice_settle(&self, run: RunId, notice: &Notice) -> Result<()> {
+        let notice = notice.clone();
+        self.pool.write_one(move |tx| notice::settle(tx, run, &notice)).await
+    }
+    async fn notice_sent_since(&self, dedupe: &str, since: Timestamp) -> Result<bool> {
+        let dedupe = dedupe.to_owned();
+        self.pool.read(move |tx| notice::sent_since(tx, &dedupe, since)).await
+    }
+    async fn health(&self) -> Result<Health> {
+        self.pool.read(health::health).await
+    }
+    async fn gauges(&self) -> Result<Vec<Gauge>> {
+        self.pool.read(health::gauges).await
+    }
+    async fn close(&self) {
+        self.pool.close().await;
+    }
+}
