@@ -1,0 +1,34 @@
+# The commands of the house. `just` alone lists them.
+
+default:
+    @just --list
+
+# Format, lints, docs: what a reviewer would otherwise have to say.
+check:
+    cargo fmt --all --check
+    cargo clippy --workspace --all-targets -- -D warnings
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+
+# Every test, PostgreSQL demanded.
+test:
+    EFFECTGATE_REQUIRE_PG=1 cargo test --workspace
+
+# The seeded simulation, longer than in the tests. SEED=n repeats a run.
+sim:
+    SIM_ROUNDS=2000 cargo test -p effectgate-engine --test sim -- --nocapture
+
+# Benchmarks against the baselines; see bench/README.md.
+bench:
+    bench/run.sh
+
+# The crash tests alone: kill -9 at each named point, restart on the same data.
+e2e:
+    EFFECTGATE_REQUIRE_PG=1 cargo test -p effectgate --test it
+
+# Pictures of the pages, light, dark and phone.
+screenshots:
+    scripts/screenshots.sh
+
+# Writes the golden OpenAPI file anew; read the difference before you commit it.
+openapi:
+    UPDATE_OPENAPI=1 cargo test -p effectgate-web --test openapi
