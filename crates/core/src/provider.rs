@@ -3,6 +3,13 @@
 
 use crate::{ids::ProviderName, retry::Backoff};
 
+/// The default margin: a settlement waits out a database restart of half a minute before the sweeper calls it lost.
+pub const SENDING_MARGIN_MS: i64 = 30_000;
+
+/// The least margin that may be configured: a commit takes milliseconds on a healthy disk, and a flush that stalls for
+/// half a second is not rare. With less, an attempt that ended well would be called lost by the sweeper.
+pub const SENDING_MARGIN_MS_MIN: i64 = 500;
+
 #[derive(Debug, Clone)]
 pub struct Provider {
     pub name: ProviderName,
@@ -26,6 +33,9 @@ pub struct Provider {
     pub external_id_required: bool,
     /// The longest one attempt can take in all, in milliseconds; the dispatcher's lease is this plus a margin.
     pub attempt_ms_max: i64,
+    /// How long the dispatcher's lease outlives the longest attempt: time for the settlement to commit on a slow
+    /// database. [`SENDING_MARGIN_MS`] unless the config says otherwise; never less than [`SENDING_MARGIN_MS_MIN`].
+    pub sending_margin_ms: i64,
     pub rate: Rate,
     pub breaker: Breaker,
 }

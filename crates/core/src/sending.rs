@@ -23,9 +23,6 @@ const DISPATCHER: Actor = Actor::System("dispatcher");
 const SWEEPER: Actor = Actor::System("sweeper");
 const RECONCILER: Actor = Actor::System("reconciler");
 
-/// How long the dispatcher's lease outlives the longest attempt: time for the settlement to commit on a slow database.
-pub const SENDING_MARGIN_MS: i64 = 30_000;
-
 /// What a due effect comes to.
 #[derive(Debug, Clone)]
 pub enum Due {
@@ -76,7 +73,7 @@ fn attempt(run: &Run, before: &Effect, provider: &Provider, now: Timestamp) -> T
     );
     draft.transition_mut().attempts.push(Attempt { effect: after.id, fence: after.fence, started_at: now, end: None });
     draft.transition_mut().switch = Some(applies(run, before));
-    draft.effect(Some(before), after, Some(provider.attempt_ms_max + SENDING_MARGIN_MS));
+    draft.effect(Some(before), after, Some(provider.attempt_ms_max + provider.sending_margin_ms));
     draft.changed()
 }
 
