@@ -261,6 +261,10 @@ pub fn decide(
     now: Timestamp,
 ) -> Result<Transition, Refused> {
     let approval = agg.approvals.iter().find(|a| a.id == id).ok_or(Refused::Over)?;
+    // The end is the moment that was promised, not the sweep that notes it.
+    if approval.expires_at <= now {
+        return Err(Refused::Over);
+    }
     may_decide(approval, person, wish)?;
     // The bytes at hand, not only the hash beside them.
     let bytes_now = proposal::effects_hash(&approval.proposed);

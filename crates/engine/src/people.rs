@@ -1,0 +1,234 @@
+//! People: local accounts, and the person behind a session or a link. Every change of an account is an entry in the
+//! tenant's house chain, in the same commit.
+//!
+//! What does not live here: passwords. The web room hashes and checks them; here their hash is a text to keep.
+
+use std::collections::BTreeSet;
+
+use effectgate_core::{
+    actor::{Actor, Person, SignIn, Subject},
+    facts,
+    ids::{RunId, Tenant},
+    journal::{EntryKind, Facts, seal},
+};
+use effectgate_store::{HouseCommit, HouseWrite, UserRow};
+
+use crate::{
+    engine::Engine,
+    error::{EngineError, Result},
+};
+
+/// An account as it is to be. Everything is replaced but a password that is not given.
+#[derive(Debug, Clone, Default)]
+pub struct UserPut {
+    pub name: String,
+    pub email: Option<String>,
+    /// Argon2id in PHC form (`effectgate_web::auth::password::hash`); `None` keeps the one there is.
+    pub password_hash: Option<String>,
+    /// Roles and qualifications.
+    pub roles: Vec<String>,
+}
+
+/// What sign-in needs to know of an account.
+#[derive(Debug, Clone)]
+pub struct Account {
+    pub tenant: Tenant,
+    pub name: String,
+    pub password_hash: String,
+    pub disabled: bool,
+    pub person: Person,
+}
+
+/// A name is typed by people; this is the length of a long mail address's left part and then some.
+const NAME_CHARS_MAX: usize = 100;
+/// RFC 5321 section 4.5.3.1.3 bounds a path to 256 octets with its brackets.
+const EMAIL_CHARS_MAX: usize = 254;
+const ROLE_CHARS_MAX: usize = 64;
+const ROLES_MAX: usize = 50;
+/// Changes of one house chain that may come in between before this is called a fault.
+const TRIES_MAX: usize = 16;
+
+impl Engine {
+    /// Makes or changes a local account; one that was disabled is in use again. True if it is new.
+    ///
+    /// Guarantees: the account and its journal entry in one commit.
+    ///
+    /// # Errors
+    /// A name, address or role that cannot be, a new account without a password, the store.
+    pub async fn user_put(&self, tenant: &Tenant, actor: &Actor, put: &UserPut) -> Result<bool> {
+        let wanted = checked(put)?;
+        for _ in 0..TRIES_MAX {
+            let head = self.store().house_head(tenant).await?;
+            let old = self.store().user_find(tenant, &wanted.name).await?;
+            let (user, kind, facts) = self.changed(tenant, old.as_ref(), &wanted)?;
+            if self.house(tenant, head, actor, kind, &facts, Some(user)).await? {
+                return Ok(old.is_none());
+            }
+        }
+        Err(EngineError::Contended)
+    }
+
+    /// Takes an account out of use. Its sessions end with it, because each request reads the account again.
+    ///
+    /// # Errors
+    /// Not found, the store.
+    pub async fn user_disable(&self, tenant: &Tenant, actor: &Actor, name: &str) -> Result<()> {
+        let name = normal(name);
+        for _ in 0..TRIES_MAX {
+            let head = self.store().house_head(tenant).await?;
+            let old = self.store().user_find(tenant, &name).await?.ok_or(EngineError::NotFound("user"))?;
+            let user = UserRow { disabled: true, updated_at: self.now(), ..old };
+            let facts = facts! { "user" => name, "disabled" => true };
+            if self.house(tenant, head, actor, EntryKind::UserChanged, &facts, Some(user)).await? {
+                return Ok(());
+            }
+        }
+        Err(EngineError::Contended)
+    }
+
+    /// A local account by its name, however it is spelled.
+    ///
+    /// # Errors
+    /// The store.
+    pub async fn account(&self, tenant: &Tenant, name: &str) -> Result<Option<Account>> {
+        let user = self.store().user_find(tenant, &normal(name)).await?;
+        Ok(user.map(account_of))
+    }
+
+    /// Notes in the house chain that sign-in was refused for a while. `facts` name no password and no name that is
+    /// not an account's.
+    ///
+    /// # Errors
+    /// The store.
+    pub async fn note_sign_in_refused(&self, tenant: &Tenant, facts: &Facts) -> Result<()> {
+        let actor = Actor::System("sign_in");
+        for _ in 0..TRIES_MAX {
+            let head = self.store().house_head(tenant).await?;
+            if self.house(tenant, head, &actor, EntryKind::SignInRefused, facts, None).await? {
+                return Ok(());
+            }
+        }
+        Err(EngineError::Contended)
+    }
+
+    /// The person a link was issued to: the mail address, known also by the account that has it, with that account's
+    /// roles; or the holder of a role, where the link went to a room of them. `None` if the account is disabled.
+    ///
+    /// # Errors
+    /// The store.
+    pub async fn token_person(&self, tenant: &Tenant, audience: &str) -> Result<Option<Person>> {
+        if let Some(role) = audience.strip_prefix("role:") {
+            let (subject, roles) = (Subject::named(audience), BTreeSet::from([role.to_owned()]));
+            return Ok(Some(Person { subject, aliases: BTreeSet::new(), roles, sign_in: SignIn::Token }));
+        }
+        let subject = Subject::mail(audience);
+        let users = self.store().user_list(tenant).await?;
+        let (gone, here): (Vec<_>, Vec<_>) =
+            users.into_iter().filter(|u| mail_of(u).as_ref() == Some(&subject)).partition(|u| u.disabled);
+        if here.is_empty() && !gone.is_empty() {
+            return Ok(None);
+        }
+        let aliases = here.iter().map(|u| Subject::user(&u.name)).collect();
+        let roles = here.into_iter().flat_map(|u| u.roles).collect();
+        Ok(Some(Person { subject, aliases, roles, sign_in: SignIn::Token }))
+    }
+
+    fn changed(&self, tenant: &Tenant, old: Option<&UserRow>, put: &UserPut) -> Result<(UserRow, EntryKind, Facts)> {
+        let (now, old_hash) = (self.now(), old.map(|u| u.password_hash.clone()));
+        let password_hash =
+            put.password_hash.clone().or(old_hash).ok_or_else(|| bad("/password", "a new account needs a password"))?;
+        let user = UserRow {
+            tenant: tenant.clone(),
+            name: put.name.clone(),
+            email: put.email.clone(),
+            password_hash,
+            roles: put.roles.clone(),
+            disabled: false,
+            created_at: old.map_or(now, |u| u.created_at),
+            updated_at: now,
+        };
+        let kind = if old.is_some() { EntryKind::UserChanged } else { EntryKind::UserCreated };
+        let facts = facts! {
+            "user" => user.name, "roles" => user.roles, "disabled" => false,
+            "password_changed" => old.is_some_and(|u| u.password_hash != user.password_hash),
+            "email_changed" => old.is_some_and(|u| u.email != user.email),
+        };
+        Ok((user, kind, facts))
+    }
+
+    /// One entry in the house chain, with the account it tells of. False if somebody else was first.
+    async fn house(
+        &self,
+        tenant: &Tenant,
+        mut head: effectgate_core::journal::Head,
+        actor: &Actor,
+        kind: EntryKind,
+        facts: &Facts,
+        user: Option<UserRow>,
+    ) -> Result<bool> {
+        let expected_seq = head.seq;
+        let entry = seal(&mut head, RunId::house(tenant), self.now(), kind, actor, facts);
+        let write = HouseWrite {
+            tenant: tenant.clone(),
+            expected_seq,
+            head,
+            entries: vec![entry],
+            switch: None,
+            api_key: None,
+            user,
+            notices: Vec::new(),
+        };
+        Ok(self.store().house_commit(write).await? != HouseCommit::Lost)
+    }
+}
+
+pub(crate) fn account_of(user: UserRow) -> Account {
+    let person = Person {
+        subject: Subject::user(&user.name),
+        aliases: mail_of(&user).into_iter().collect(),
+        roles: user.roles.iter().cloned().collect(),
+        sign_in: SignIn::Login,
+    };
+    Account {
+        tenant: user.tenant,
+        name: user.name,
+        password_hash: user.password_hash,
+        disabled: user.disabled,
+        person,
+    }
+}
+
+fn mail_of(user: &UserRow) -> Option<Subject> {
+    user.email.as_deref().map(Subject::mail)
+}
+
+fn normal(name: &str) -> String {
+    name.trim().to_lowercase()
+}
+
+fn bad(pointer: &str, detail: &str) -> EngineError {
+    EngineError::BadMember { pointer: pointer.into(), detail: detail.into() }
+}
+
+/// The same account in normal form, or what is wrong with it.
+fn checked(put: &UserPut) -> Result<UserPut> {
+    let name = normal(&put.name);
+    if !is_word(&name, NAME_CHARS_MAX) {
+        return Err(bad("/name", "a name has 1 to 100 characters, without blanks, colons or control characters"));
+    }
+    let email = put.email.as_deref().map(normal).filter(|e| !e.is_empty());
+    if email.as_deref().is_some_and(|e| !e.contains('@') || !is_word(e, EMAIL_CHARS_MAX)) {
+        return Err(bad("/email", "this is not a mail address"));
+    }
+    if put.roles.len() > ROLES_MAX || !put.roles.iter().all(|r| is_word(r, ROLE_CHARS_MAX)) {
+        return Err(bad("/roles", "at most 50 roles of 1 to 64 characters, without blanks, colons or commas"));
+    }
+    let roles: BTreeSet<String> = put.roles.iter().cloned().collect();
+    Ok(UserPut { name, email, password_hash: put.password_hash.clone(), roles: roles.into_iter().collect() })
+}
+
+/// A colon ends the kind of a subject (`user:`, `role:`), a comma stands between roles on the command line.
+fn is_word(text: &str, chars_max: usize) -> bool {
+    let is_bad = |c: char| c.is_whitespace() || c.is_control() || matches!(c, ':' | ',');
+    !text.is_empty() && text.chars().count() <= chars_max && !text.chars().any(is_bad)
+}
