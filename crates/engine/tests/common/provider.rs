@@ -1,0 +1,177 @@
+//! A provider that does as it is told: each attempt takes the next answer from its script, or the default. It counts
+//! what reached it and what it executed, by key.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex},
+};
+
+use async_trait::async_trait;
+use effectgate_core::{
+    effect::Effect,
+    ids::EffectType,
+    outcome::{Answer as WireAnswer, Phase, Report},
+    retry::{Look, Success},
+};
+use effectgate_engine::{connect::WriteGate, connector::Connector, view::FindingView};
+use serde_json::Value;
+use tokio::sync::Semaphore;
+
+/// What the provider does with one attempt.
+#[derive(Debug, Clone)]
+pub enum Answer {
+    /// Executes and says so.
+    Ok,
+    /// Executes and answers with this status and body.
+    OkWith(u16, String),
+    /// Does not execute; answers this status, with a Retry-After.
+    Status(u16, Option<String>),
+    /// Executes, and the answer is lost.
+    AcceptThenDrop,
+    /// Nothing could be sent.
+    ConnectionRefused,
+    /// Waits for [`Scripted::release`] between the check of the switch and the end, having executed.
+    Hang,
+    /// The connector panics.
+    Panic,
+}
+
+/// One attempt as the provider saw it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen {
+    pub effect_type: String,
+    pub target: String,
+    pub payload: String,
+    pub provider_key: String,
+    pub executed: bool,
+}
+
+#[derive(Clone)]
+pub struct Scripted {
+    inner: Arc<Mutex<Inner>>,
+    /// Permits to end a hanging attempt.
+    released: Arc<Semaphore>,
+    /// Told when an attempt hangs.
+    hanging: Arc<Semaphore>,
+}
+
+#[derive(Default)]
+struct Inner {
+    script: VecDeque<Answer>,
+    default: Option<Answer>,
+    seen: Vec<Seen>,
+    looks: VecDeque<Look>,
+    looked: usize,
+}
+
+impl Default for Scripted {
+    fn default() -> Self {
+        let semaphore = || Arc::new(Semaphore::new(0));
+        Self { inner: Arc::default(), released: semaphore(), hanging: semaphore() }
+    }
+}
+
+impl Scripted {
+    pub fn push(&self, answer: Answer) {
+        self.inner.lock().unwrap().script.push_back(answer);
+    }
+    pub fn always(&self, answer: Answer) {
+        self.inner.lock().unwrap().default = Some(answer);
+    }
+    pub fn push_look(&self, look: Look) {
+        self.inner.lock().unwrap().looks.push_back(look);
+    }
+    pub fn seen(&self) -> Vec<Seen> {
+        self.inner.lock().unwrap().seen.clone()
+    }
+    pub fn looked(&self) -> usize {
+        self.inner.lock().unwrap().looked
+    }
+    /// Effects that happened over there.
+    pub fn executed(&self) -> usize {
+        self.seen().iter().filter(|s| s.executed).count()
+    }
+    pub async fn until_hanging(&self, attempts: u32) {
+        self.hanging.acquire_many(attempts).await.unwrap().forget();
+    }
+    pub fn release(&self, attempts: usize) {
+        self.released.add_permits(attempts);
+    }
+
+    fn next(&self) -> Answer {
+        let mut inner = self.inner.lock().unwrap();
+        let default = inner.default.clone();
+        inner.script.pop_front().or(default).unwrap_or(Answer::Ok)
+    }
+
+    fn note(&self, effect: &Effect, executed: bool) -> usize {
+        let mut inner = self.inner.lock().unwrap();
+        inner.seen.push(Seen {
+            effect_type: effect.effect_type.as_str().into(),
+            target: effect.target.clone(),
+            payload: effect.payload.clone(),
+            provider_key: effect.provider_key.clone(),
+            executed,
+        });
+        inner.seen.len()
+    }
+}
+
+fn answered(status: u16, body: String, retry_after: Option<String>) -> Report {
+    let answer = WireAnswer { status, retry_after, body: body.into_bytes(), body_complete: true };
+    Report { phase: Phase::Answered, bytes_sent: 100, answer: Some(answer), error: None, handle: None }
+}
+
+#[async_trait]
+impl Connector for Scripted {
+    async fn attempt(&self, effect: &Effect, gate: &dyn WriteGate) -> Report {
+        let answer = self.next();
+        if let Answer::ConnectionRefused = answer {
+            return Report::not_sent(Phase::Connect, "connection refused");
+        }
+        if let Err(reason) = gate.may_write().await {
+            return Report::not_sent(Phase::Prepared, reason);
+        }
+        match answer {
+            Answer::Ok => {
+                let n = self.note(effect, true);
+                answered(200, format!(r#"{{"id":"ext_{n}"}}"#), None)
+            }
+            Answer::OkWith(status, body) => {
+                self.note(effect, true);
+                answered(status, body, None)
+            }
+            Answer::Status(status, retry_after) => {
+                self.note(effect, false);
+                answered(status, String::new(), retry_after)
+            }
+            Answer::AcceptThenDrop => {
+                self.note(effect, true);
+                let error = Some("connection reset".to_owned());
+                Report { phase: Phase::Request, bytes_sent: 100, answer: None, error, handle: None }
+            }
+            Answer::Hang => {
+                let n = self.note(effect, true);
+                self.hanging.add_permits(1);
+                self.released.acquire().await.unwrap().forget();
+                answered(200, format!(r#"{{"id":"ext_{n}"}}"#), None)
+            }
+            Answer::Panic => panic!("the connector panics, as the test told it to"),
+            Answer::ConnectionRefused => unreachable!("returned above"),
+        }
+    }
+
+    fn success(&self, _: &EffectType) -> Success {
+        Success { external_id: Some("/id".into()), member: None }
+    }
+
+    async fn look(&self, _: &Effect) -> Look {
+        let mut inner = self.inner.lock().unwrap();
+        inner.looked += 1;
+        inner.looks.pop_front().unwrap_or(Look::Absent)
+    }
+
+    fn check(&self, _: &EffectType, _: &str, _: &Value) -> Vec<FindingView> {
+        Vec::new()
+    }
+}
