@@ -12,7 +12,13 @@ pub fn unit() -> f64 {
 /// 256 random bits of the operating system's generator, base64url without padding: 43 characters.
 #[must_use]
 pub fn token() -> String {
-    let mut bytes = [0; 32];
+    URL_SAFE_NO_PAD.encode(bytes::<32>())
+}
+
+/// Random bytes of the operating system's generator.
+#[must_use]
+pub fn bytes<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
     rand::rng().fill_bytes(&mut bytes);
-    URL_SAFE_NO_PAD.encode(bytes)
+    bytes
 }

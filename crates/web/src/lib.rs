@@ -1,1 +1,14 @@
+//! effectgate-web: the HTTP API, the pages and what guards them. axum lives here only.
+//!
+//! Handlers read a request strictly, call one verb of the engine, and say its answer in WIRE's words. No rule is decided
+//! here, no SQL is named here. Whatever changes state runs in a task of its own: a caller that hangs up cancels nothing.
 
+pub mod api;
+pub mod app;
+pub mod auth;
+pub mod pages;
+pub mod problem;
+mod router;
+
+pub use app::{App, WebSettings};
+pub use router::router;

@@ -1,0 +1,1 @@
+//! The API: a file for each noun of SPEC section 18.

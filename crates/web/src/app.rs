@@ -1,0 +1,74 @@
+//! What every handler has at hand: the engine, the settings, the secrets and small tables of this process. Cheap to
+//! clone. Nothing durable lives here.
+
+use std::sync::Arc;
+
+use effectgate_engine::{Engine, random};
+use secrecy::SecretString;
+
+use crate::auth::{failures::Failures, key_cache::KeyCache};
+
+/// What the config says about the HTTP side. Every limit has its reason beside it.
+#[derive(Debug, Clone)]
+pub struct WebSettings {
+    /// Links and problem types are made from this. Without a trailing slash.
+    pub public_url: String,
+    /// Larger request bodies are refused with 413.
+    pub body_bytes_max: usize,
+    /// Connections open at once; more wait in the kernel's queue.
+    pub connections_max: usize,
+    /// How long a caller may take to send a request's head, and how long an idle connection is kept.
+    pub header_timeout_ms: u64,
+    /// How long a caller may take to send a request's body.
+    pub body_timeout_ms: u64,
+    /// How long connections may take to end their requests at shutdown.
+    pub shutdown_ms: u64,
+    /// Cookies carry `Secure`. Off only for plain HTTP on this machine.
+    pub cookie_secure: bool,
+    /// `/metrics` without a key. For scrapers on a private listener.
+    pub metrics_open: bool,
+    /// The tenant of people who sign in with a local account.
+    pub tenant: String,
+}
+
+impl Default for WebSettings {
+    fn default() -> Self {
+        Self {
+            public_url: "http://127.0.0.1:8787".into(),
+            body_bytes_max: 1_048_576,
+            // A worker holds one connection; a thousand workers and their operators fit, and so do the descriptors.
+            connections_max: 4_096,
+            header_timeout_ms: 30_000,
+            // A megabyte over a bad mobile line.
+            body_timeout_ms: 20_000,
+            shutdown_ms: 10_000,
+            cookie_secure: true,
+            metrics_open: false,
+            tenant: "default".into(),
+        }
+    }
+}
+
+/// What every handler has at hand.
+#[derive(Clone)]
+pub struct App {
+    pub engine: Engine,
+    pub settings: Arc<WebSettings>,
+    /// Signs CSRF tokens. Made anew at each start: a form from before a restart asks for one more click.
+    pub csrf_secret: Arc<SecretString>,
+    pub(crate) keys: Arc<KeyCache>,
+    pub(crate) failures: Arc<Failures>,
+}
+
+impl App {
+    #[must_use]
+    pub fn new(engine: Engine, settings: WebSettings) -> Self {
+        Self {
+            engine,
+            settings: Arc::new(settings),
+            csrf_secret: Arc::new(SecretString::from(random::token())),
+            keys: Arc::new(KeyCache::default()),
+            failures: Arc::new(Failures::default()),
+        }
+    }
+}

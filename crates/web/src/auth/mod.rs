@@ -1,0 +1,60 @@
+//! Who calls: an API key in the `Authorization` header, or a signed-in person with a session cookie. Everything behind
+//! here is scoped by the caller's tenant. What a caller may do is asked with [`Identity::need`] before anything is read.
+
+pub(crate) mod failures;
+pub(crate) mod key_cache;
+pub mod session;
+
+use effectgate_core::{
+    actor::{Actor, Person},
+    ids::Tenant,
+};
+use effectgate_engine::keys::KeyScope;
+
+/// Who calls.
+#[derive(Debug, Clone)]
+pub enum Identity {
+    ApiKey(KeyIdentity),
+    Person(SignedIn),
+}
+
+/// A checked API key.
+#[derive(Debug, Clone)]
+pub struct KeyIdentity {
+    pub tenant: Tenant,
+    pub name: String,
+    pub scopes: Vec<KeyScope>,
+    /// Flows it may touch; empty means all.
+    pub flows: Vec<String>,
+}
+
+/// A person with a live session.
+#[derive(Debug, Clone)]
+pub struct SignedIn {
+    pub tenant: Tenant,
+    /// With roles; roles named like a scope give that scope.
+    pub person: Person,
+    /// What the pages show.
+    pub display_name: String,
+    /// Identifies the session for CSRF tokens; not the secret itself.
+    pub session: String,
+}
+
+impl Identity {
+    #[must_use]
+    pub fn tenant(&self) -> &Tenant {
+        match self {
+            Self::ApiKey(key) => &key.tenant,
+            Self::Person(signed_in) => &signed_in.tenant,
+        }
+    }
+
+    /// How the journal names the caller.
+    #[must_use]
+    pub fn actor(&self) -> Actor {
+        match self {
+            Self::ApiKey(key) => Actor::ApiKey(key.name.clone()),
+            Self::Person(signed_in) => Actor::Person(signed_in.person.subject.clone()),
+        }
+    }
+}

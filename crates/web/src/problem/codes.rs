@@ -1,0 +1,95 @@
+//! Every code that can reach a caller, once: its word, its status, its title. Each has a page in `docs/errors`, which
+//! is what the problem's `type` leads to.
+
+use http::StatusCode;
+
+macro_rules! codes {
+    ($($variant:ident = $word:literal, $status:ident, $title:literal;)+) => {
+        /// The stable word that callers branch on.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Code { $($variant),+ }
+
+        impl Code {
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word),+ }
+            }
+
+            #[must_use]
+            pub const fn status(self) -> StatusCode {
+                match self { $(Self::$variant => StatusCode::$status),+ }
+            }
+
+            #[must_use]
+            pub const fn title(self) -> &'static str {
+                match self { $(Self::$variant => $title),+ }
+            }
+        }
+    };
+}
+
+codes! {
+    // The request as bytes.
+    InvalidJson = "invalid_json", BAD_REQUEST, "The body is not JSON";
+    InvalidUtf8 = "invalid_utf8", BAD_REQUEST, "The body is not UTF-8";
+    DuplicateMember = "duplicate_member", BAD_REQUEST, "One object has a member twice";
+    LoneSurrogate = "lone_surrogate", BAD_REQUEST, "Half of a surrogate pair is no text";
+    NumberOutOfRange = "number_out_of_range", BAD_REQUEST, "A number is too large for a double";
+    TooDeep = "too_deep", BAD_REQUEST, "The JSON is nested too deep";
+    BodyTooLarge = "body_too_large", PAYLOAD_TOO_LARGE, "The body is too large";
+    BodyIncomplete = "body_incomplete", BAD_REQUEST, "The body ended before its end";
+    BodyTimeout = "body_timeout", REQUEST_TIMEOUT, "The body did not come in time";
+    UnsupportedMediaType = "unsupported_media_type", UNSUPPORTED_MEDIA_TYPE, "The body must be JSON";
+    // The request as members.
+    UnknownMember = "unknown_member", BAD_REQUEST, "The request has a member that is not known";
+    MissingMember = "missing_member", BAD_REQUEST, "The request lacks a member";
+    BadMember = "bad_member", BAD_REQUEST, "A member of the request cannot be taken";
+    BadParameter = "bad_parameter", BAD_REQUEST, "A query parameter cannot be taken";
+    BadKey = "bad_key", BAD_REQUEST, "The key cannot name one event";
+    BadLease = "bad_lease", BAD_REQUEST, "The lease is outside of its bounds";
+    UnknownFlow = "unknown_flow", BAD_REQUEST, "There is no flow of this name";
+    UnknownClass = "unknown_class", BAD_REQUEST, "There is no failure class of this name";
+    InvalidPayload = "invalid_payload", BAD_REQUEST, "The payload breaks the flow's schema";
+    ReasonRequired = "reason_required", BAD_REQUEST, "A reason is required";
+    ReasonTooLong = "reason_too_long", BAD_REQUEST, "The reason is too long";
+    EditNotSupported = "edit_not_supported", BAD_REQUEST, "Editing while approving is not supported";
+    // Who calls.
+    Unauthorized = "unauthorized", UNAUTHORIZED, "Who calls is not known";
+    Forbidden = "forbidden", FORBIDDEN, "The caller may not do this";
+    CrossSite = "cross_site", FORBIDDEN, "The request does not come from this site's own page";
+    TooManyFailures = "too_many_failures", TOO_MANY_REQUESTS, "Too many failed authentications";
+    CannotDecide = "cannot_decide", FORBIDDEN, "An API key cannot decide";
+    LoginRequired = "login_required", FORBIDDEN, "This decision wants a signed-in person";
+    NotInAudience = "not_in_audience", FORBIDDEN, "This person was not asked";
+    NotQualified = "not_qualified", FORBIDDEN, "This person lacks a qualification";
+    SeparationOfDuties = "separation_of_duties", FORBIDDEN, "Nobody approves an own request";
+    // What is there now.
+    NotFound = "not_found", NOT_FOUND, "There is nothing of this id";
+    NoSuchPath = "no_such_path", NOT_FOUND, "There is nothing at this path";
+    MethodNotAllowed = "method_not_allowed", METHOD_NOT_ALLOWED, "This path does not know this method";
+    UnknownToken = "unknown_token", NOT_FOUND, "This link leads nowhere";
+    PayloadConflict = "payload_conflict", UNPROCESSABLE_ENTITY, "The key stands for another payload";
+    InvalidOutput = "invalid_output", UNPROCESSABLE_ENTITY, "The output or its effects are invalid";
+    EffectDiffers = "effect_differs", UNPROCESSABLE_ENTITY, "The effect was begun with another payload";
+    LeaseLost = "lease_lost", CONFLICT, "The lease is not yours any more";
+    EffectsOpen = "effects_open", CONFLICT, "Inline effects were begun and not settled";
+    EffectNotBegun = "effect_not_begun", CONFLICT, "This effect is not in the hands of this worker";
+    WrongState = "wrong_state", CONFLICT, "From this state there is no such way";
+    ApprovalOver = "approval_over", CONFLICT, "This approval has ended";
+    EffectsChanged = "effects_changed", CONFLICT, "The effects are not the ones that were shown";
+    AlreadyDecided = "already_decided", CONFLICT, "This person has decided already";
+    // Passing troubles and ours.
+    Contended = "contended", SERVICE_UNAVAILABLE, "Too many others changed the same thing";
+    DatabaseUnavailable = "database_unavailable", SERVICE_UNAVAILABLE, "The database does not answer";
+    CommitUnknown = "commit_unknown", SERVICE_UNAVAILABLE, "Whether the commit happened is not known";
+    Internal = "internal", INTERNAL_SERVER_ERROR, "Something went wrong in here";
+}
+
+impl Code {
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|code| code.as_str() == word)
+    }
+}
