@@ -24,7 +24,7 @@ impl Engine {
     ///
     /// # Errors
     /// The store; contended.
-    pub(crate) async fn house(
+    pub(crate) async fn house_entry(
         &self,
         tenant: &Tenant,
         actor: &Actor,

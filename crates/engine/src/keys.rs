@@ -150,7 +150,7 @@ impl Engine {
             revoked_at: None,
         };
         let facts = facts! { "key" => row.public_id, "name" => row.name, "scopes" => row.scopes, "flows" => row.flows };
-        self.house(tenant, actor, EntryKind::KeyCreated, &facts, |w| w.api_key = Some(row.clone())).await?;
+        self.house_entry(tenant, actor, EntryKind::KeyCreated, &facts, |w| w.api_key = Some(row.clone())).await?;
         Ok(NewKey { token, row })
     }
 
@@ -178,7 +178,7 @@ impl Engine {
         }
         let row = ApiKeyRow { revoked_at: Some(self.now()), ..row };
         let facts = facts! { "key" => row.public_id, "name" => row.name };
-        self.house(tenant, actor, EntryKind::KeyRevoked, &facts, |w| w.api_key = Some(row.clone())).await?;
+        self.house_entry(tenant, actor, EntryKind::KeyRevoked, &facts, |w| w.api_key = Some(row.clone())).await?;
         Ok(row)
     }
 
