@@ -1,0 +1,1 @@
+//! What only a file can get wrong: two processes, other binaries, full disks, power cuts, rows that somebody wrote.
