@@ -1,0 +1,224 @@
+//! Text that came from outside, shown as text (HC-34): escaped by the template, with every character that turns the
+//! direction, shows nothing or hides what follows made a visible mark that names the code point.
+//!
+//! What is shown is complete: nothing is cut here. A run of blank lines or blanks becomes one mark with its count, so
+//! that the end of a text cannot be pushed out of sight.
+
+use askama::Template;
+
+/// A text in pieces. Its template escapes every piece, so the whole is safe to put into a page.
+#[derive(Debug, Clone, PartialEq, Eq, Template)]
+#[template(path = "shown.html")]
+pub(crate) struct Shown {
+    pieces: Vec<Piece>,
+}
+
+impl askama::filters::HtmlSafe for Shown {}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Piece {
+    Text(String),
+    Mark(Mark),
+}
+
+/// What stands for characters that would not be seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Mark {
+    /// `U+202E`, `50 × U+200B`, `398 blank lines`.
+    label: String,
+    /// For the pointer and the screen reader.
+    name: String,
+    /// A mark that stands on a line of its own.
+    is_gap: bool,
+}
+
+/// More empty lines than any letter has between its paragraphs.
+const BLANK_LINES_SHOWN: usize = 3;
+/// Deeper than code is indented; more blanks than this in a row hide what follows on a line that scrolls.
+const BLANKS_SHOWN: usize = 40;
+
+/// A longer text with its size and whether it needs a frame that scrolls.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TextBlock {
+    pub(crate) shown: Shown,
+    /// `1,234 characters, 42 lines`.
+    pub(crate) size: String,
+    pub(crate) scrolls: bool,
+}
+
+/// About what a phone shows at once beside the buttons.
+const LINES_IN_FRAME: usize = 16;
+const CHARS_IN_FRAME: usize = 900;
+
+impl TextBlock {
+    pub(crate) fn new(text: &str) -> Self {
+        let (chars, lines) = (text.chars().count(), text.lines().count().max(1));
+        let size = format!("{} characters, {} {}", grouped(chars), grouped(lines), plural(lines, "line", "lines"));
+        Self { shown: Shown::new(text), size, scrolls: lines > LINES_IN_FRAME || chars > CHARS_IN_FRAME }
+    }
+}
+
+impl Shown {
+    pub(crate) fn new(text: &str) -> Self {
+        let mut maker = Maker::default();
+        let mut chars = text.chars().peekable();
+        while let Some(c) = chars.next() {
+            // CRLF is one line's end; mail and Windows write it.
+            if c == '\r' && chars.peek() == Some(&'\n') {
+                continue;
+            }
+            maker.take(c);
+        }
+        Self { pieces: maker.end() }
+    }
+}
+
+/// Builds pieces, holding back a run of one character until it is known how long it gets.
+#[derive(Default)]
+struct Maker {
+    pieces: Vec<Piece>,
+    run: Option<(char, usize)>,
+}
+
+impl Maker {
+    fn take(&mut self, c: char) {
+        match &mut self.run {
+            Some((held, n)) if *held == c => *n += 1,
+            _ => {
+                self.flush();
+                self.run = Some((c, 1));
+            }
+        }
+    }
+
+    fn end(mut self) -> Vec<Piece> {
+        self.flush();
+        self.pieces
+    }
+
+    fn flush(&mut self) {
+        let Some((c, n)) = self.run.take() else { return };
+        match c {
+            // n line ends in a row are n - 1 empty lines.
+            '\n' if n - 1 > BLANK_LINES_SHOWN => self.gap(n - 1),
+            ' ' | '\t' | '\u{a0}' | '\u{3000}' if n > BLANKS_SHOWN => {
+                self.mark(format!("{} blanks", grouped(n)), format!("{n} blanks in a row"));
+            }
+            c if is_hidden(c) => {
+                let code = format!("U+{:04X}", u32::from(c));
+                let label = if n == 1 { code } else { format!("{} × {code}", grouped(n)) };
+                self.mark(label, name(c).to_owned());
+            }
+            c => self.text(c, n),
+        }
+    }
+
+    fn text(&mut self, c: char, n: usize) {
+        if !matches!(self.pieces.last(), Some(Piece::Text(_))) {
+            self.pieces.push(Piece::Text(String::new()));
+        }
+        if let Some(Piece::Text(text)) = self.pieces.last_mut() {
+            text.extend(std::iter::repeat_n(c, n));
+        }
+    }
+
+    fn mark(&mut self, label: String, name: String) {
+        self.pieces.push(Piece::Mark(Mark { label, name, is_gap: false }));
+    }
+
+    fn gap(&mut self, lines: usize) {
+        let label = format!("{} blank lines", grouped(lines));
+        self.pieces.push(Piece::Mark(Mark { name: label.clone(), label, is_gap: true }));
+    }
+}
+
+/// Characters that a reader does not see, or that change how others are seen: controls, the default-ignorable ones of
+/// Unicode (DerivedCoreProperties, version 16), separators and interlinear marks. A single variation selector after a
+/// character (an emoji's colour) is as common as harmless, but nothing lost when shown.
+fn is_hidden(c: char) -> bool {
+    (c.is_control() && c != '\n' && c != '\t')
+        || matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
+            | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}')
+}
+
+fn name(c: char) -> &'static str {
+    match c {
+        '\u{200b}' => "zero width space",
+        '\u{200c}' => "zero width non-joiner",
+        '\u{200d}' => "zero width joiner",
+        '\u{200e}' | '\u{200f}' | '\u{61c}' => "direction mark",
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => "changes the direction of the text",
+        '\u{feff}' | '\u{2060}' => "zero width no-break space",
+        '\u{ad}' => "soft hyphen",
+        '\u{fe00}'..='\u{fe0f}' => "variation selector",
+        '\u{e0000}'..='\u{e0fff}' => "invisible tag character",
+        '\u{2028}' | '\u{2029}' => "line separator",
+        c if c.is_control() => "control character",
+        _ => "invisible character",
+    }
+}
+
+/// `1234567` as `1,234,567`.
+pub(crate) fn grouped(n: usize) -> String {
+    let digits = n.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+pub(crate) fn plural<'a>(n: usize, one: &'a str, many: &'a str) -> &'a str {
+    if n == 1 { one } else { many }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn html(text: &str) -> String {
+        Shown::new(text).render().expect("rendering into a string")
+    }
+
+    #[test]
+    fn hc_34_markup_is_text() {
+        assert_eq!(html("<img src=x>&\"'"), "&#60;img src=x&#62;&#38;&#34;&#39;");
+    }
+
+    #[test]
+    fn hc_34_hidden_characters_name_their_code_point() {
+        let text = html("a\u{202e}b\u{200b}\u{200b}\u{200b}c\u{e0041}\u{0}");
+
+        for mark in ["U+202E", "3 × U+200B", "U+E0041", "U+0000"] {
+            assert!(text.contains(mark), "{mark} in {text}");
+        }
+        assert!(!text.contains('\u{202e}') && !text.contains('\u{200b}'));
+    }
+
+    #[test]
+    fn hc_34_four_hundred_blank_lines_are_one_mark() {
+        let text = html(&format!("top{}amount: 9999.00", "\n".repeat(401)));
+
+        assert!(text.contains("400 blank lines"), "{text}");
+        assert!(text.matches('\n').count() < 5, "{text}");
+        assert!(text.ends_with("amount: 9999.00"));
+    }
+
+    #[test]
+    fn paragraphs_and_indents_stay_as_they_are() {
+        let text = "Dear Anna,\r\n\r\n    thank you.\n\n\nYours";
+        assert_eq!(html(text), text.replace('\r', ""));
+    }
+
+    #[test]
+    fn numbers_are_grouped_by_thousands() {
+        assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+    }
+}
