@@ -4,13 +4,7 @@
 //! Only the SHA-256 of the whole token is stored: a slow hash adds nothing to 256 random bits. What a key may do is
 //! asked in the web room.
 
-use effectgate_core::{
-    actor::Actor,
-    digest::Digest,
-    facts,
-    ids::Tenant,
-    journal::EntryKind,
-};
+use effectgate_core::{actor::Actor, digest::Digest, facts, ids::Tenant, journal::EntryKind};
 use effectgate_store::ApiKeyRow;
 
 use crate::{

@@ -189,13 +189,7 @@ pub(crate) fn account_of(user: UserRow) -> Account {
         roles: user.roles.iter().cloned().collect(),
         sign_in: SignIn::Login,
     };
-    Account {
-        tenant: user.tenant,
-        name: user.name,
-        password_hash: user.password_hash,
-        disabled: user.disabled,
-        person,
-    }
+    Account { tenant: user.tenant, name: user.name, password_hash: user.password_hash, disabled: user.disabled, person }
 }
 
 fn mail_of(user: &UserRow) -> Option<Subject> {

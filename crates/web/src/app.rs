@@ -3,10 +3,9 @@
 
 use std::sync::Arc;
 
-use effectgate_engine::{Engine, random};
-use secrecy::SecretString;
+use effectgate_engine::Engine;
 
-use crate::auth::{failures::Failures, key_cache::KeyCache};
+use crate::auth::{attempts::Attempts, failures::Failures, key_cache::KeyCache, password::Passwords};
 
 /// What the config says about the HTTP side. Every limit has its reason beside it.
 #[derive(Debug, Clone)]
@@ -54,10 +53,10 @@ impl Default for WebSettings {
 pub struct App {
     pub engine: Engine,
     pub settings: Arc<WebSettings>,
-    /// Signs CSRF tokens. Made anew at each start: a form from before a restart asks for one more click.
-    pub csrf_secret: Arc<SecretString>,
     pub(crate) keys: Arc<KeyCache>,
     pub(crate) failures: Arc<Failures>,
+    pub(crate) attempts: Arc<Attempts>,
+    pub(crate) passwords: Arc<Passwords>,
 }
 
 impl App {
@@ -66,9 +65,10 @@ impl App {
         Self {
             engine,
             settings: Arc::new(settings),
-            csrf_secret: Arc::new(SecretString::from(random::token())),
             keys: Arc::new(KeyCache::default()),
             failures: Arc::new(Failures::default()),
+            attempts: Arc::new(Attempts::default()),
+            passwords: Arc::new(Passwords::default()),
         }
     }
 }

@@ -1,9 +1,14 @@
 //! Who calls: an API key in the `Authorization` header, or a signed-in person with a session cookie. Everything behind
 //! here is scoped by the caller's tenant. What a caller may do is asked with [`Identity::need`] before anything is read.
 
+pub(crate) mod attempts;
+pub(crate) mod cookie;
+pub mod csrf;
 pub(crate) mod failures;
 pub(crate) mod key_cache;
+pub mod password;
 pub mod session;
+pub(crate) mod signin;
 
 use effectgate_core::{
     actor::{Actor, Person},

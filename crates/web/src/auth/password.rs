@@ -79,10 +79,8 @@ impl Passwords {
         let work = tokio::task::spawn_blocking(move || {
             // Held until the work is done, also if the caller has hung up.
             let _held = (place, turn);
-            match hash {
-                Some(hash) => verify(&password, &hash),
-                None => verify(&password, nobody()) && false,
-            }
+            let fits = verify(&password, hash.as_deref().unwrap_or_else(|| nobody()));
+            hash.is_some() && fits
         });
         work.await.map_err(|_| PasswordError::Failed)
     }

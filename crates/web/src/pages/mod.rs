@@ -1,10 +1,13 @@
 //! The pages: server-rendered, working without JavaScript.
 
+mod text;
+mod time;
+
 use axum::Router;
 
-use crate::app::App;
+use crate::{app::App, auth::signin};
 
 /// Every page's route.
 pub fn router() -> Router<App> {
-    Router::new()
+    Router::new().merge(signin::router())
 }

@@ -1,0 +1,150 @@
+//! Signing in with a local account: bounded tries, the same work whether the account exists or not, a fresh session.
+//! The page and `POST /v1/session` call the same function.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+use axum::{
+    Json, Router,
+    extract::{ConnectInfo, Request, State},
+    response::{IntoResponse, Response},
+    routing::post,
+};
+use effectgate_core::{facts, ids::Tenant, journal::Facts};
+use effectgate_engine::sessions;
+use http::{Extensions, HeaderMap, StatusCode, header};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    attempts::Try,
+    cookie::Cookie,
+    csrf,
+    password::{self, PasswordError},
+    session,
+};
+use crate::{
+    app::App,
+    problem::{Code, Problem, Result},
+};
+
+/// What somebody typed.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Credentials {
+    pub(crate) user: String,
+    pub(crate) password: String,
+    /// The house's own tenant without one.
+    #[serde(default)]
+    pub(crate) tenant: Option<String>,
+}
+
+/// A session that was just opened.
+pub(crate) struct Opened {
+    pub(crate) secret: String,
+    pub(crate) signed_in: sessions::SignedIn,
+}
+
+/// Two sign-ins at once keep a core busy for some 30 ms each; a second is ample.
+const BUSY_MS: i64 = 1_000;
+
+/// Opens a session for a name and its password. The old session of the same browser ends.
+///
+/// # Errors
+/// [`Code::Unauthorized`] for a wrong name or password (which of both is not said), [`Code::TooManyFailures`] with the
+/// time to wait, the store.
+pub(crate) async fn sign_in(app: &App, headers: &HeaderMap, peer: IpAddr, typed: Credentials) -> Result<Opened> {
+    let tenant = Tenant::new(typed.tenant.as_deref().unwrap_or(&app.settings.tenant));
+    let account = app.engine.account(&tenant, &typed.user).await?;
+    let tried = app.attempts.sign_in(&tenant, &typed.user, peer, app.engine.now());
+    if let Try::Wait { ms, is_first, what } = tried {
+        if is_first {
+            note(app, &tenant, what, account.as_ref().map(|a| a.name.as_str()), peer).await?;
+        }
+        return Err(Problem::new(Code::TooManyFailures, "too many tries; wait before the next").retry_after_ms(ms));
+    }
+    let hash = account.as_ref().filter(|a| !a.disabled).map(|a| a.password_hash.clone());
+    let fits = app.passwords.check(typed.password, hash).await.map_err(busy)?;
+    let Some(account) = account.filter(|_| fits) else {
+        return Err(Problem::new(Code::Unauthorized, "this name and this password do not fit together"));
+    };
+    app.attempts.signed_in(&tenant, &typed.user, peer);
+    session::close(app, headers).await?;
+    let (secret, signed_in) = app.engine.session_open(&account).await?;
+    Ok(Opened { secret, signed_in })
+}
+
+fn busy(error: PasswordError) -> Problem {
+    match error {
+        PasswordError::Busy => Problem::new(Code::TooManyFailures, error.to_string()).retry_after_ms(BUSY_MS),
+        error => Problem::internal(&error),
+    }
+}
+
+/// A bound was reached: once for the log, and for the journal as long as it takes more. What was typed as a name is
+/// written only if it is an account's: people type passwords into the wrong field. The address stays out of the
+/// journal, which nobody can erase.
+async fn note(app: &App, tenant: &Tenant, what: &'static str, account: Option<&str>, peer: IpAddr) -> Result<()> {
+    tracing::warn!(%peer, what, account, "too many refused sign-ins");
+    metrics::counter!("effectgate_sign_ins_refused_total").increment(1);
+    if app.attempts.may_note(app.engine.now()) {
+        let facts: Facts = facts! { "bound" => what, "user" => account };
+        app.engine.note_sign_in_refused(tenant, &facts).await?;
+    }
+    Ok(())
+}
+
+/// The address of the other end of the connection. Behind a proxy that is the proxy.
+pub(crate) fn peer(extensions: &Extensions) -> IpAddr {
+    let info = extensions.get::<ConnectInfo<SocketAddr>>();
+    info.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |ConnectInfo(address)| address.ip())
+}
+
+/// Sessions for programs: the same cookie, asked for with JSON.
+pub(crate) fn router() -> Router<App> {
+    Router::new().route("/v1/session", post(open).delete(close))
+}
+
+/// The session as a program sees it. The secret is in the cookie only.
+#[derive(Serialize)]
+struct SessionView {
+    user: String,
+    subject: String,
+    roles: Vec<String>,
+    tenant: String,
+    expires_at: String,
+}
+
+const BODY_BYTES_MAX: usize = 8 * password::BYTES_MAX;
+
+async fn open(State(app): State<App>, request: Request) -> Result<Response> {
+    let (parts, body) = request.into_parts();
+    if !csrf::is_media(&parts.headers, "application/json") {
+        return Err(Problem::new(Code::UnsupportedMediaType, "the body must be application/json"));
+    }
+    if csrf::Site::of(&parts.headers, &app.settings) == csrf::Site::Foreign {
+        return Err(Problem::new(Code::CrossSite, "this request was sent from another site"));
+    }
+    let too_large = |_| Problem::new(Code::BodyTooLarge, "a sign-in is a name and a password");
+    let bytes = axum::body::to_bytes(body, BODY_BYTES_MAX).await.map_err(too_large)?;
+    let bad = |_| Problem::new(Code::InvalidJson, "a sign-in is {\"user\": …, \"password\": …}");
+    let typed: Credentials = serde_json::from_slice(&bytes).map_err(bad)?;
+    let opened = sign_in(&app, &parts.headers, peer(&parts.extensions), typed).await?;
+    let cookie = Cookie::Session.set(&opened.secret, &app.settings);
+    Ok((StatusCode::OK, [(header::SET_COOKIE, cookie)], Json(view(opened.signed_in))).into_response())
+}
+
+fn view(signed_in: sessions::SignedIn) -> SessionView {
+    SessionView {
+        user: signed_in.name,
+        subject: signed_in.person.subject.to_string(),
+        roles: signed_in.person.roles.into_iter().collect(),
+        tenant: signed_in.tenant.to_string(),
+        expires_at: signed_in.expires_at.to_string(),
+    }
+}
+
+async fn close(State(app): State<App>, headers: HeaderMap) -> Result<Response> {
+    csrf::check_program(&headers, &app.settings)?;
+    session::close(&app, &headers).await?;
+    let cookie = Cookie::Session.clear(&app.settings);
+    Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie)]).into_response())
+}
