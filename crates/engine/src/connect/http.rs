@@ -73,7 +73,7 @@ pub async fn send(
 }
 
 /// Everything before the first byte. A failure here proves that nothing was sent.
-async fn prepare(
+pub(super) async fn prepare(
     request: HttpRequest,
     limits: &HttpLimits,
     guard: &EgressGuard,
@@ -171,7 +171,7 @@ async fn answered(response: Response<Incoming>, limits: &HttpLimits, total: Inst
 }
 
 /// Reads at most `limit` bytes; says why if that was not all.
-async fn read_body(mut body: Incoming, limit: usize, total: Instant) -> (Vec<u8>, Option<String>) {
+pub(super) async fn read_body(mut body: Incoming, limit: usize, total: Instant) -> (Vec<u8>, Option<String>) {
     let mut kept = Vec::new();
     loop {
         let frame = match timeout_at(total, body.frame()).await {
@@ -221,7 +221,7 @@ fn host_of(url: &Url) -> Result<HeaderValue, String> {
 }
 
 /// The error and its causes; hyper's own text says "connection error", the cause says which.
-fn words(error: &hyper::Error) -> String {
+pub(super) fn words(error: &hyper::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(inner) = cause {

@@ -5,6 +5,7 @@
 //! Every attempt resolves, checks ([`guard`]), connects and shakes hands anew, asks the [`WriteGate`] and only then
 //! writes. Bytes are counted under TLS, so "nothing was sent" is a fact and not a guess.
 
+pub mod fetch;
 pub mod guard;
 pub mod http;
 pub mod mail;

@@ -1,0 +1,91 @@
+//! The demo's config: three providers on loopback, three flows. Times are short, so that what takes minutes in service
+//! takes a second here; nothing else differs from a real one.
+
+use std::path::Path;
+
+/// The whole file. `provider` is the scripted provider's address, `folder` where the database goes.
+pub(super) fn text(provider: &str, folder: &Path) -> String {
+    let database = folder.join("demo.db");
+    format!(
+        r#"
+[server]
+listen = "127.0.0.1:0"
+
+[database]
+url = {database:?}
+
+[actions]
+enabled = true
+
+[dispatcher]
+period_ms = 50
+
+[sweeper]
+period_ms = 100
+
+# Nothing over there stops a second execution, but one can ask for a note by its reference.
+[providers.crm]
+kind = "http"
+class = "advisory"
+url = "{provider}"
+allow_private = true
+connect_timeout_ms = 500
+timeout_ms = 1_000
+[providers.crm.effects.crm_note]
+method = "POST"
+path = "/crm/notes?ref={{{{ provider_key }}}}"
+body = "{{{{ payload }}}}"
+external_id = "/id"
+[providers.crm.lookup]
+method = "GET"
+path = "/crm/notes?ref={{{{ provider_key }}}}"
+found = "/items/0/id"
+settle_delay_ms = 200
+period_ms = 100
+
+# Nothing stops a second execution, and nobody can be asked: a person settles what is unknown.
+[providers.bank]
+kind = "http"
+class = "advisory"
+url = "{provider}"
+allow_private = true
+connect_timeout_ms = 500
+timeout_ms = 1_000
+sending_margin_ms = 500
+[providers.bank.effects.refund]
+method = "POST"
+path = "/bank/refunds?ref={{{{ provider_key }}}}"
+body = "{{{{ payload }}}}"
+external_id = "/id"
+[providers.bank.effects.payout]
+method = "POST"
+path = "/bank/payouts?ref={{{{ provider_key }}}}"
+body = "{{{{ payload }}}}"
+external_id = "/id"
+
+[flows.note]
+[flows.note.effects.crm_note]
+provider = "crm"
+impact = "low"
+reversible = true
+gate = "none"
+
+[flows.refund]
+[flows.refund.effects.refund]
+provider = "bank"
+impact = "normal"
+gate = "approve"
+[flows.refund.approval]
+audience = ["lead@example.test"]
+login = "token"
+link_in_answer = true
+
+[flows.payout]
+[flows.payout.effects.payout]
+provider = "bank"
+impact = "low"
+gate = "none"
+"#,
+        database = format!("sqlite:{}", database.display()),
+    )
+}

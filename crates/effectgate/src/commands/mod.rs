@@ -1,0 +1,82 @@
+//! The command line: one enum, a file for each verb. Every command takes `--config` and `--json` and ends with one of
+//! the exit codes of [`crate::exit`].
+
+mod approve;
+mod completions;
+mod demo;
+mod effects;
+mod explain;
+mod journal;
+mod review;
+mod runs;
+mod switch;
+
+use std::path::PathBuf;
+
+use crate::{
+    exit::{EXIT_CODES, Result},
+    output::Out,
+};
+
+/// One server beside the workflow tool that owns what must be durable: keys, decisions, effects, outcomes, the record.
+#[derive(Debug, clap::Parser)]
+#[command(name = "effectgate", version, after_help = EXIT_CODES, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    /// The config file [default: effectgate.toml, if it is there]
+    #[arg(long, global = true, env = "EFFECTGATE_CONFIG")]
+    pub(crate) config: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Command {
+    /// Show the whole story offline, in seconds: the duplicate without the gate, and not with it
+    Demo(demo::Args),
+    /// List runs
+    Runs(runs::Args),
+    /// Tell the story of one key: processed, sent, why not, who approved, what would make it go
+    Explain(explain::Args),
+    /// List effects
+    Effects(effects::Args),
+    /// The review desk: list what nobody knows the outcome of, and settle it
+    Review(review::Args),
+    /// List approvals, and decide one as a signed-in person
+    Approve(approve::Args),
+    /// Show the kill switch, and turn it
+    Switch(switch::Args),
+    /// Verify or export the journal
+    Journal(journal::Args),
+    /// Print the completions of a shell
+    Completions(completions::Args),
+}
+
+impl Command {
+    pub(crate) fn is_server(&self) -> bool {
+        false
+    }
+}
+
+/// Runs the command that was asked for.
+pub(crate) async fn run(cli: Cli) -> Result {
+    let out = Out::new(cli.json);
+    match cli.command {
+        Command::Demo(args) => demo::run(&args, out).await,
+        Command::Runs(args) => runs::run(args, out).await,
+        Command::Explain(args) => explain::run(args, out).await,
+        Command::Effects(args) => effects::run(args, out).await,
+        Command::Review(args) => review::run(args, out).await,
+        Command::Approve(args) => approve::run(args, out).await,
+        Command::Switch(args) => switch::run(args, out).await,
+        Command::Journal(args) => journal::run(args, out).await,
+        Command::Completions(args) => completions::run(&args, out),
+    }
+}
+
+/// Says that a list was cut, to a person.
+fn say_more(out: Out, more: bool) -> Result {
+    if more && out.terminal { out.line("There are more; --limit shows them.") } else { Ok(()) }
+}

@@ -1,0 +1,75 @@
+//! `review`: effects whose outcome nobody knows. A person looks at the provider and says what happened; nothing is sent
+//! again without that word.
+
+use serde_json::{Value, json};
+
+use crate::{
+    client::{Api, ServerArgs},
+    commands::effects,
+    exit::Result,
+    output::{Out, cell},
+};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    server: ServerArgs,
+    #[command(subcommand)]
+    verb: Option<Verb>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Verb {
+    /// List what waits for a person (the default)
+    List,
+    /// Settle one effect
+    Resolve(Resolve),
+}
+
+#[derive(Debug, clap::Args)]
+#[command(group(clap::ArgGroup::new("verdict").required(true).args(["happened", "send_again", "cancel"])))]
+struct Resolve {
+    /// The effect's id (eff_…)
+    effect: String,
+    /// It happened; the provider's id of it
+    #[arg(long, value_name = "EXTERNAL_ID")]
+    happened: Option<String>,
+    /// It did not happen: send it, as a new attempt
+    #[arg(long)]
+    send_again: bool,
+    /// It did not happen, and is not wanted any more
+    #[arg(long)]
+    cancel: bool,
+    /// How you know
+    #[arg(long)]
+    reason: String,
+}
+
+pub(crate) async fn run(args: Args, out: Out) -> Result {
+    let api = Api::connect(&args.server)?;
+    match args.verb.unwrap_or(Verb::List) {
+        Verb::List => effects::list(&api, Some("review,unknown"), None, 200, out).await,
+        Verb::Resolve(wish) => {
+            let answer = api.post(&format!("/v1/effects/{}/resolve", wish.effect), &body(&wish)).await?;
+            if out.json { out.value(&answer) } else { out.line(said(&wish.effect, &answer)) }
+        }
+    }
+}
+
+fn body(wish: &Resolve) -> Value {
+    let reason = &wish.reason;
+    match &wish.happened {
+        Some(id) => json!({ "verdict": "happened", "external_id": id, "reason": reason }),
+        None => {
+            let then = if wish.send_again { "send_again" } else { "cancel" };
+            json!({ "verdict": "did_not_happen", "then": then, "reason": reason })
+        }
+    }
+}
+
+fn said(effect: &str, answer: &Value) -> String {
+    let run = answer.get("run").unwrap_or(answer);
+    let effects = run.get("effects").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let state = effects.iter().find(|e| e["id"] == effect).map_or_else(|| "-".into(), |e| cell(e, "/state"));
+    format!("{effect} is {state}; its run {} is {}", cell(run, "/id"), cell(run, "/state"))
+}
