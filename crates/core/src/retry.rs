@@ -179,6 +179,9 @@ fn before_message(phase: Phase, answer: &Answer) -> Classified {
 
 fn answered(answer: &Answer, provider: &Provider, success: &Success, now: Timestamp) -> Classified {
     let status = answer.status;
+    if provider.smtp {
+        return after_the_dot(answer);
+    }
     let mut found = match status {
         200..=299 => return succeeded(answer, provider, success),
         300..=399 => Classified::of(Class::Redirect, format!("{status}: nothing is followed; correct the URL")),
@@ -192,6 +195,18 @@ fn answered(answer: &Answer, provider: &Provider, success: &Success, now: Timest
             .and_then(|ms| i64::try_from(ms).ok());
     }
     found
+}
+
+/// The reply to the final dot (RFC 5321 section 4.2.1): 2xx took the mail, 4xx and 5xx did not, anything else, or a
+/// reply that was cut off, says nothing.
+fn after_the_dot(answer: &Answer) -> Classified {
+    let said = format!("the server answered {} to the message", answer.status);
+    match answer.status {
+        _ if !answer.body_complete => Classified::of(Class::Unknown, "the reply was cut off"),
+        200..=299 => Classified { class: Class::Applied, external_id: None, retry_after_ms: None, detail: None },
+        400..=599 => Classified::of(Class::Refused, said),
+        _ => Classified::of(Class::Unknown, said),
+    }
 }
 
 fn status_class(status: u16, answer: &Answer, provider: &Provider) -> Class {
@@ -208,8 +223,7 @@ fn status_class(status: u16, answer: &Answer, provider: &Provider) -> Class {
         // Not by rule: a conflict may be our own earlier attempt; a time-out (408) or "too early" (425) says nothing.
         408 | 409 | 425 => Class::Unknown,
         400..=499 => Class::Refused,
-        // SMTP: a 5xx reply to the final dot is a refusal. HTTP: a 5xx says nothing about what was done.
-        _ if provider.smtp => Class::Refused,
+        // A 5xx says nothing about what was done.
         _ => Class::Unknown,
     }
 }
@@ -220,7 +234,7 @@ fn succeeded(answer: &Answer, provider: &Provider, success: &Success) -> Classif
     }
     let wants_body = success.external_id.is_some() || success.member.is_some();
     let applied = Classified { class: Class::Applied, external_id: None, retry_after_ms: None, detail: None };
-    if !wants_body || provider.smtp {
+    if !wants_body {
         return applied;
     }
     if answer.body.is_empty() && success.member.is_none() && !provider.external_id_required {
@@ -289,10 +303,11 @@ pub fn verdict(found: &Classified, effect: &Effect, provider: &Provider, now: Ti
         Class::Applied => Verdict::Complete,
         Class::HeldBack => Verdict::HoldBack,
         Class::NotSent | Class::RateLimited | Class::Overloaded => again(effect, provider, later),
-        Class::Refused | Class::Redirect => Verdict::Fail { reason: found.class.as_str() },
         // The provider did not look at our key, so an earlier unknown attempt stays unknown.
-        Class::Unauthorized if effect.unknown_since.is_some() => Verdict::Review { reason: "unauthorized" },
-        Class::Unauthorized => Verdict::Fail { reason: "unauthorized" },
+        Class::Unauthorized | Class::Redirect if effect.unknown_since.is_some() => {
+            Verdict::Review { reason: found.class.as_str() }
+        }
+        Class::Refused | Class::Redirect | Class::Unauthorized => Verdict::Fail { reason: found.class.as_str() },
         Class::ConflictInFlight | Class::Unknown => Verdict::Unknown { look_at: first_look(provider, now, backoff) },
     }
 }
