@@ -4,7 +4,9 @@ use std::{collections::BTreeSet, fmt};
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::Owner;
+use unicode_normalization::UnicodeNormalization;
+
+use crate::{ids::Owner, key::is_invisible};
 
 /// The stable identity of a person: `user:<name>` for a local account, `mail:<address>` for the audience of a token,
 /// `oidc:<issuer>#<sub>` for single sign-on. Compared by bytes; constructors normalise.
@@ -13,7 +15,7 @@ use crate::ids::Owner;
 pub struct Subject(String);
 
 impl Subject {
-    /// A local account. Names are compared without regard to case or surrounding blanks.
+    /// A local account. Names are compared without regard to case, Unicode form or characters that show nothing.
     #[must_use]
     pub fn user(name: &str) -> Self {
         Self(format!("user:{}", normal(name)))
@@ -22,19 +24,39 @@ impl Subject {
     /// The person behind a mail address.
     #[must_use]
     pub fn mail(address: &str) -> Self {
-        Self(format!("mail:{}", normal(address)))
+        let inside = address.trim().strip_suffix('>').and_then(|a| a.rsplit_once('<'));
+        Self(format!("mail:{}", normal(inside.map_or(address, |(_, address)| address))))
     }
 
-    /// What a caller named in `requested_by`: a kind and a name. A word without a kind counts as a user.
+    /// What a caller named in `requested_by`: a kind and a name. A word without a kind counts as a user, one with an
+    /// `@` as a mail address. Kinds are read in any case, `mailto` is `mail`, and of `Anna <anna@example.test>` the
+    /// address counts.
     #[must_use]
     pub fn named(text: &str) -> Self {
-        match text.split_once(':') {
-            Some(("mail", address)) => Self::mail(address),
-            Some(("user", name)) => Self::user(name),
-            Some((kind, rest)) => Self(format!("{kind}:{rest}")),
-            None if text.contains('@') => Self::mail(text),
-            None => Self::user(text),
+        let (kind, rest) = match text.trim().split_once(':') {
+            Some((kind, rest)) => (normal(kind), rest.trim()),
+            None => (String::new(), text.trim()),
+        };
+        match kind.as_str() {
+            "mail" | "mailto" => Self::mail(rest),
+            "user" => Self::user(rest),
+            "" if rest.contains('@') => Self::mail(rest),
+            "" => Self::user(rest),
+            _ => Self(format!("{kind}:{rest}")),
         }
+    }
+
+    /// Everyone that such a text may mean: an account may be named by its mail address. For rules that must rather
+    /// recognise too many than too few.
+    #[must_use]
+    pub fn meant(text: &str) -> Vec<Self> {
+        let named = Self::named(text);
+        let other = match named.0.split_once(':') {
+            Some(("user", name)) if name.contains('@') => Some(Self::mail(name)),
+            Some(("mail", address)) => Some(Self::user(address)),
+            _ => None,
+        };
+        std::iter::once(named).chain(other).collect()
     }
 
     #[must_use]
@@ -43,8 +65,11 @@ impl Subject {
     }
 }
 
+/// NFKC, so that full-width and decomposed letters are the letters they look like; lower case; nothing invisible.
 fn normal(name: &str) -> String {
-    name.trim().to_lowercase()
+    let lower = name.nfkc().collect::<String>().to_lowercase();
+    let visible: String = lower.nfkc().filter(|c| c.is_whitespace() || !is_invisible(*c)).collect();
+    visible.trim().to_owned()
 }
 
 impl fmt::Display for Subject {
@@ -110,7 +135,17 @@ mod tests {
 
     #[test]
     fn another_spelling_of_an_address_is_the_same_person() {
-        for spelling in ["mail:Anna@Example.test", " anna@example.test ", "ANNA@EXAMPLE.TEST"] {
+        let spellings = [
+            "mail:Anna@Example.test",
+            " anna@example.test ",
+            "ANNA@EXAMPLE.TEST",
+            " Mail: anna@example.test",
+            "mailto:anna@example.test",
+            "Anna Svensson <anna@example.test>",
+            "\u{ff21}nna@example.test",
+            "an\u{200b}na@example.test\u{feff}",
+        ];
+        for spelling in spellings {
             assert_eq!(Subject::named(spelling), Subject::mail("anna@example.test"), "{spelling}");
         }
     }

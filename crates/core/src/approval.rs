@@ -3,6 +3,8 @@
 //!
 //! Journey (b) passes through [`decide`]; page, API and command line call the same function.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -123,10 +125,21 @@ impl Verdict {
     }
 }
 
+impl Decision {
+    /// True if `person` took it, under whatever name.
+    #[must_use]
+    pub fn is_by(&self, person: &Person) -> bool {
+        person.is(&self.subject) || self.aliases.iter().any(|alias| person.is(alias))
+    }
+}
+
 /// One person's decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decision {
     pub subject: Subject,
+    /// Who else this person was known to be: a quorum counts people, not their names.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub aliases: BTreeSet<Subject>,
     pub verdict: Verdict,
     pub reason: Option<String>,
     pub at: Timestamp,
@@ -232,7 +245,7 @@ pub fn may_decide(approval: &Approval, person: &Person, wish: &Wish) -> Result<(
     if wish.verdict == Verdict::Approve && !separates_duties(approval, person) {
         return Err(Refused::SeparationOfDuties);
     }
-    if approval.decisions.iter().any(|d| person.is(&d.subject)) {
+    if approval.decisions.iter().any(|d| d.is_by(person)) {
         return Err(Refused::AlreadyDecided);
     }
     if wish.shown != approval.effects_hash {
@@ -279,6 +292,7 @@ fn taken(agg: &Aggregate, approval: &Approval, person: &Person, wish: &Wish, now
     let reason = wish.reason.as_deref().map(str::trim).filter(|r| !r.is_empty()).map(str::to_owned);
     next.decisions.push(Decision {
         subject: person.subject.clone(),
+        aliases: person.aliases.clone(),
         verdict: wish.verdict,
         reason: reason.clone(),
         at: now,

@@ -9,6 +9,7 @@ mod header;
 mod shape;
 
 pub use header::{from_header, from_headers};
+pub(crate) use shape::is_invisible;
 
 use std::fmt;
 

@@ -87,5 +87,5 @@ const TOKEN_CHARS: usize = 43;
 /// A repeated click: the same person, the same verdict.
 fn decided_alike(agg: &Aggregate, id: ApprovalId, person: &Person, wish: &Wish) -> bool {
     let decisions = agg.approvals.iter().filter(|a| a.id == id).flat_map(|a| &a.decisions);
-    decisions.into_iter().any(|d| person.is(&d.subject) && d.verdict == wish.verdict)
+    decisions.into_iter().any(|d| d.is_by(person) && d.verdict == wish.verdict)
 }

@@ -13,7 +13,7 @@ pub(super) fn is_control(character: char) -> bool {
 
 /// White space, controls, format characters, and what Unicode lists as Default_Ignorable_Code_Point
 /// (DerivedCoreProperties 16.0), plus the Braille blank, which is a symbol with nothing in it.
-pub(super) fn is_invisible(character: char) -> bool {
+pub(crate) fn is_invisible(character: char) -> bool {
     character.is_whitespace()
         || is_control(character)
         || character.general_category() == GeneralCategory::Format
