@@ -198,6 +198,19 @@ impl Effect {
         Digest::of(self.payload.as_bytes())
     }
 
+    /// True where it may have happened over there although it stands as open: an attempt whose outcome nobody knows is
+    /// behind it. A pending effect is in doubt too while it waits for its re-issue.
+    #[must_use]
+    pub const fn is_in_doubt(&self) -> bool {
+        !self.state.is_final() && (self.state.is_unsettled() || self.unknown_since.is_some())
+    }
+
+    /// True for one that its run's worker performs and that is not final.
+    #[must_use]
+    pub fn is_open_inline(&self) -> bool {
+        self.executor == Executor::Inline && !self.state.is_final()
+    }
+
     /// G5: the bytes at hand are the bytes that were decided.
     #[must_use]
     pub fn is_decided(&self) -> bool {

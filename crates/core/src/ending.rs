@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     actor::Actor,
-    effect::EffectState,
+    effect::Effect,
     facts,
     flow::Flow,
     ids::{Fence, Owner},
     journal::EntryKind,
-    lease::{self, ClassOf},
+    lease::{self, ClassOf, Doubt},
     notice::Alert,
     proposal::INVALID_OUTPUT,
     run::{Aggregate, Run, RunState},
@@ -102,14 +102,14 @@ pub enum Course {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndRefused {
     LeaseLost,
-    /// Inline effects were begun and not settled: what happened is not known, so the run cannot be called complete.
+    /// Inline effects are open: begun and not settled, so the run can neither be called complete nor go to the outbox.
     EffectsOpen,
 }
 
-/// Completes a run with its result.
+/// Completes a run with its result. Inline effects that provably did not happen are cancelled with it.
 ///
 /// # Errors
-/// The lease is lost, or inline effects are open.
+/// The lease is lost, or an inline effect may have happened.
 pub fn complete(
     agg: &Aggregate,
     owner: &Owner,
@@ -120,7 +120,7 @@ pub fn complete(
     if !agg.holds_lease(owner, fence) {
         return Err(EndRefused::LeaseLost);
     }
-    if agg.effects.iter().any(|e| e.state.is_unsettled()) {
+    if agg.effects.iter().any(Effect::is_in_doubt) {
         return Err(EndRefused::EffectsOpen);
     }
     let mut draft = Draft::on(&agg.run, now);
@@ -133,10 +133,12 @@ pub fn complete(
         &Actor::Worker(owner.clone()),
         facts! { "fence" => fence, "result_hash" => hash },
     );
+    lease::drop_inline(&mut draft, agg, &Actor::Worker(owner.clone()));
     Ok(draft.changed())
 }
 
-/// Fails a run by the matrix. `jitter` is from 0 to 1, `wait_ms` what the caller was told to wait (a Retry-After).
+/// Fails a run by the matrix. `jitter` is from 0 to 1. Where an inline effect may have happened and no next owner may
+/// re-issue it, the run waits for a person instead.
 ///
 /// # Errors
 /// The lease is lost.
@@ -157,13 +159,15 @@ pub fn fail(
     }
     let actor = Actor::Worker(owner.clone());
     let guard = LeaseGuard::Live { owner: owner.clone(), fence };
-    if let Some(review) = lease::inline_to_review(agg, now, class_of, &actor, guard.clone()) {
+    let next = next_state(agg, flow, class, now, jitter);
+    let is_retry = matches!(next, RunState::FailedRetryable { .. });
+    let doubt = if is_retry { Doubt::AtAdvisory(class_of) } else { Doubt::Anywhere };
+    if let Some(review) = lease::inline_to_review(agg, now, doubt, class.as_str(), &actor, guard.clone()) {
         return Ok(review);
     }
     let mut draft = Draft::on(&agg.run, now);
     draft.require(guard);
-    let next = next_state(agg, flow, class, now, jitter);
-    if class.course() == Course::Repair && matches!(next, RunState::FailedRetryable { .. }) {
+    if class.course() == Course::Repair && is_retry {
         draft.run_mut().repairs_used += 1;
     }
     draft.entry(
@@ -175,6 +179,7 @@ pub fn fail(
     if let RunState::FailedTerminal { reason } = &next {
         let kind = if reason == INVALID_OUTPUT { Alert::InvalidOutput } else { Alert::Exhausted };
         lease::alert(&mut draft, kind, reason.clone());
+        lease::drop_inline(&mut draft, agg, &actor);
     }
     draft.state(next);
     Ok(draft.changed())
@@ -221,10 +226,4 @@ pub(crate) fn roll_up(draft: &mut Draft, actor: &Actor) {
         facts! { "effects" => counts.total, "happened" => happened, "failed" => counts.failed,
         "cancelled" => counts.cancelled, "reason" => reason },
     );
-}
-
-/// True for effects that a person or the reconciler still has to settle.
-#[must_use]
-pub fn has_open_review(agg: &Aggregate) -> bool {
-    agg.effects.iter().any(|e| matches!(e.state, EffectState::Review { .. } | EffectState::Unknown { .. }))
 }

@@ -7,6 +7,7 @@ use crate::{
     effect::{Effect, EffectState, Executor},
     ending::EndRefused,
     facts,
+    gate::Passage,
     ids::{Fence, Owner},
     journal::EntryKind,
     lease::alert,
@@ -14,6 +15,7 @@ use crate::{
     proposal::{Proposed, new_effect},
     retry::Outcome,
     run::Aggregate,
+    sending::applies,
     time::Timestamp,
     transition::{Draft, LeaseGuard, Transition},
 };
@@ -27,9 +29,12 @@ pub enum Begin {
     Known(Box<Effect>),
     /// The same type and target with other bytes: never two effects for one intention.
     Differs(Box<Effect>),
+    /// The gate does not let it go by itself now; only a proposal can ask people or wait out a window (G5).
+    Gated { why: Vec<String> },
 }
 
-/// Begins an inline effect. An effect that provably did not happen (not_sent) may be begun again, with the same
+/// Begins an inline effect that the gate lets go by itself; the rule is the decision its bytes are bound to. The write
+/// names the switches that apply (G11). An effect that provably did not happen (not_sent) may be begun again, with the same
 /// provider key; an enforcing provider's unsettled one is re-issued by the next owner with the same key.
 ///
 /// # Errors
@@ -39,23 +44,32 @@ pub fn begin(
     owner: &Owner,
     fence: Fence,
     wanted: &Proposed,
+    passage: &Passage,
     may_reissue: bool,
     now: Timestamp,
 ) -> Result<Begin, EndRefused> {
     if !agg.holds_lease(owner, fence) {
         return Err(EndRefused::LeaseLost);
     }
+    let begun = |before| match passage {
+        Passage::Person { why, .. } => Begin::Gated { why: why.clone() },
+        Passage::Go { .. } if wanted.window_ms > 0 => Begin::Gated { why: vec!["it has a cancel window".into()] },
+        Passage::Go { rules } => Begin::Begun(Box::new(write(agg, owner, fence, before, wanted, rules, now))),
+    };
     let existing = agg.effects.iter().find(|e| e.effect_type == wanted.effect_type && e.target == wanted.target);
     let Some(before) = existing else {
-        return Ok(Begin::Begun(Box::new(write(agg, owner, fence, None, wanted, now))));
+        return Ok(begun(None));
     };
     if before.payload != wanted.payload {
         return Ok(Begin::Differs(Box::new(before.clone())));
     }
-    let again = matches!(before.state, EffectState::Pending { .. })
-        || (before.state == EffectState::Sending && before.fence != fence && may_reissue);
+    let again = match before.state {
+        EffectState::Pending { .. } => !before.is_in_doubt() || may_reissue,
+        EffectState::Sending => before.fence != fence && may_reissue,
+        _ => false,
+    };
     if again {
-        return Ok(Begin::Begun(Box::new(write(agg, owner, fence, Some(before), wanted, now))));
+        return Ok(begun(Some(before)));
     }
     Ok(Begin::Known(Box::new(before.clone())))
 }
@@ -66,11 +80,22 @@ fn write(
     fence: Fence,
     before: Option<&Effect>,
     wanted: &Proposed,
+    rules: &[String],
     now: Timestamp,
 ) -> Transition {
     let mut draft = Draft::on(&agg.run, now);
     draft.require(LeaseGuard::Live { owner: owner.clone(), fence });
+    let revision = agg.run.flow_revision.clone();
+    draft.entry(
+        EntryKind::AutoApproved,
+        &Actor::System("policy"),
+        facts! { "rules" => rules, "flow_revision" => revision },
+    );
     let mut effect = before.cloned().unwrap_or_else(|| new_effect(&draft, wanted, Executor::Inline));
+    if before.is_some_and(|b| b.state == EffectState::Sending) {
+        // The owner before may have called; what this call comes to says nothing about that one.
+        effect.unknown_since.get_or_insert(now);
+    }
     effect.state = EffectState::Sending;
     effect.reason = None;
     effect.fence = fence;
@@ -85,6 +110,7 @@ fn write(
         facts! { "effect" => effect.id, "type" => effect.effect_type.as_str(), "provider" => effect.provider.as_str(),
         "provider_key" => effect.provider_key, "fence" => fence, "execution_hash" => execution },
     );
+    draft.transition_mut().switch = Some(applies(&agg.run, &effect));
     draft.effect(before, effect, None);
     draft.changed()
 }
@@ -101,7 +127,7 @@ pub struct Reported {
 #[derive(Debug, Clone)]
 pub enum Settle {
     Settled(Box<Transition>),
-    /// Final before, and the report agrees: nothing to do.
+    /// Final before, and the report agrees or knows nothing: nothing to do.
     Agrees,
     /// Final before, and the report says otherwise: recorded and told, nothing changed (G12). `None` once enough of
     /// them are on record.
@@ -142,9 +168,11 @@ pub fn settle(
         Outcome::Unknown => (EffectState::Unknown { look_at: now }, Some("unknown".into())),
     };
     after.external_id.clone_from(&reported.external_id);
-    if reported.outcome == Outcome::Unknown {
-        after.unknown_since.get_or_insert(now);
-    }
+    after.unknown_since = match reported.outcome {
+        Outcome::Applied | Outcome::Refused => None,
+        Outcome::NotSent => after.unknown_since,
+        Outcome::Unknown => Some(now),
+    };
     draft.entry(
         EntryKind::AttemptEnded,
         &Actor::Worker(owner.clone()),
@@ -161,7 +189,8 @@ fn after_the_end(agg: &Aggregate, effect: &Effect, owner: &Owner, reported: &Rep
         EffectState::Failed => reported.outcome == Outcome::Refused,
         _ => reported.outcome == Outcome::NotSent,
     };
-    if agrees {
+    // "I do not know" contradicts nothing.
+    if agrees || reported.outcome == Outcome::Unknown {
         return Settle::Agrees;
     }
     let mut draft = Draft::on(&agg.run, now);

@@ -49,6 +49,7 @@ kinds! {
     AttemptStarted = "attempt_started",
     AttemptEnded = "attempt_ended",
     AttemptLost = "attempt_lost",
+    EffectsInDoubt = "effects_in_doubt",
     Looked = "looked",
     EffectCancelled = "effect_cancelled",
     EffectResolved = "effect_resolved",

@@ -63,11 +63,26 @@ pub enum Claim {
     Granted(Transition),
     /// The run cannot be worked on: its attempts are used up, or an inline effect must be settled by a person first.
     Ended(Transition),
+    /// Somebody holds it, or it does not start again (G1, G4).
+    NotFree,
+}
+
+/// True if a claim may have it: queued, to be retried, or left behind by an owner whose lease is over.
+#[must_use]
+pub fn is_free(agg: &Aggregate) -> bool {
+    match agg.run.state {
+        RunState::Queued | RunState::FailedRetryable { .. } => true,
+        RunState::Processing => agg.lease.is_some_and(|lease| !lease.is_live),
+        _ => false,
+    }
 }
 
 /// Claims a run that is free: fence and attempt rise by one.
 #[must_use]
 pub fn claim(agg: &Aggregate, owner: &Owner, ms: i64, now: Timestamp, class_of: &dyn ClassOf) -> Claim {
+    if !is_free(agg) {
+        return Claim::NotFree;
+    }
     if let Some(ended) = overtaken(agg, now, class_of) {
         return Claim::Ended(ended);
     }
@@ -101,13 +116,14 @@ pub trait ClassOf {
 }
 
 /// What time has done to a free run: `Some` if nobody may go on with it. An inline effect that was begun and not
-/// settled at an advisory provider goes to a person; a run whose attempts are used up ends.
+/// settled at an advisory provider goes to a person; a run whose attempts are used up ends, unless an inline effect of
+/// it may have happened: no next owner will re-issue that one, so a person settles it first.
 #[must_use]
 pub fn overtaken(agg: &Aggregate, now: Timestamp, class_of: &dyn ClassOf) -> Option<Transition> {
-    if let Some(transition) = inline_to_review(agg, now, class_of, &Actor::System("sweeper"), LeaseGuard::Over) {
-        return Some(transition);
-    }
-    (agg.run.attempts >= agg.run.attempts_max).then(|| abandon(agg, now))
+    let used_up = agg.run.attempts >= agg.run.attempts_max;
+    let doubt = if used_up { Doubt::Anywhere } else { Doubt::AtAdvisory(class_of) };
+    let review = inline_to_review(agg, now, doubt, "lease_over", &Actor::System("sweeper"), LeaseGuard::Free);
+    review.or_else(|| used_up.then(|| abandon(agg, now)))
 }
 
 fn abandon(agg: &Aggregate, now: Timestamp) -> Transition {
@@ -116,26 +132,51 @@ fn abandon(agg: &Aggregate, now: Timestamp) -> Transition {
     draft.require(LeaseGuard::Free);
     draft.state(RunState::FailedTerminal { reason: "abandoned".into() });
     draft.entry(EntryKind::Abandoned, &Actor::System("sweeper"), facts! { "attempts" => attempts });
+    drop_inline(&mut draft, agg, &Actor::System("sweeper"));
     alert(&mut draft, Alert::Exhausted, format!("abandoned {attempts} times"));
     draft.changed()
 }
 
-/// Hands unsettled inline effects at advisory providers to a person; `None` if there are none.
+/// Which inline effects that may have happened must wait for a person.
+#[derive(Clone, Copy)]
+pub(crate) enum Doubt<'a> {
+    /// Those at providers where nothing stops a second execution; the next owner re-issues the others.
+    AtAdvisory(&'a dyn ClassOf),
+    /// All: there will be no next owner.
+    Anywhere,
+}
+
+impl Doubt<'_> {
+    fn concerns(self, effect: &Effect) -> bool {
+        effect.executor == Executor::Inline
+            && effect.is_in_doubt()
+            && match self {
+                Self::AtAdvisory(class_of) => {
+                    !matches!(class_of.class_of(&effect.provider), Some(Class::Enforcing { .. }))
+                }
+                Self::Anywhere => true,
+            }
+    }
+}
+
+/// Hands inline effects in doubt to a person, and the run with them; `None` if there are none. `why` says what ended
+/// the worker's part.
 pub(crate) fn inline_to_review(
     agg: &Aggregate,
     now: Timestamp,
-    class_of: &dyn ClassOf,
+    doubt: Doubt<'_>,
+    why: &str,
     actor: &Actor,
     guard: LeaseGuard,
 ) -> Option<Transition> {
-    let doubtful: Vec<_> = agg.effects.iter().filter(|e| is_doubtful(e, class_of)).collect();
+    let doubtful: Vec<_> = agg.effects.iter().filter(|e| doubt.concerns(e)).collect();
     if doubtful.is_empty() {
         return None;
     }
     let mut draft = Draft::on(&agg.run, now);
     draft.require(guard);
-    for before in doubtful.into_iter().filter(|e| !matches!(e.state, EffectState::Review { .. })) {
-        let mut after = before.clone();
+    for before in doubtful.iter().filter(|e| !matches!(e.state, EffectState::Review { .. })) {
+        let mut after = Effect::clone(before);
         after.state = EffectState::Review { since: now };
         after.reason = Some("worker_lost".into());
         after.unknown_since.get_or_insert(now);
@@ -144,15 +185,22 @@ pub(crate) fn inline_to_review(
         draft.effect(Some(before), after, None);
     }
     draft.state(RunState::AwaitingHuman { reason: AwaitReason::UnknownEffect });
+    let ids: Vec<_> = doubtful.iter().map(|e| e.id).collect();
+    draft.entry(EntryKind::EffectsInDoubt, actor, facts! { "effects" => ids, "reason" => why });
     alert(&mut draft, Alert::Review, "an inline effect was begun and never settled".into());
     Some(draft.changed())
 }
 
-/// An inline effect that may have happened, at a provider where nothing stops a second execution.
-fn is_doubtful(effect: &Effect, class_of: &dyn ClassOf) -> bool {
-    effect.executor == Executor::Inline
-        && effect.state.is_unsettled()
-        && !matches!(class_of.class_of(&effect.provider), Some(Class::Enforcing { .. }))
+/// Cancels the inline effects that provably did not happen, when their run ends: nobody will perform them any more.
+pub(crate) fn drop_inline(draft: &mut Draft, agg: &Aggregate, actor: &Actor) {
+    for before in agg.effects.iter().filter(|e| e.is_open_inline() && !e.is_in_doubt()) {
+        let mut after = before.clone();
+        after.state = EffectState::Cancelled;
+        after.reason = Some("run_ended".into());
+        after.updated_at = draft.now();
+        draft.entry(EntryKind::EffectCancelled, actor, facts! { "effect" => after.id, "reason" => "run_ended" });
+        draft.effect(Some(before), after, None);
+    }
 }
 
 /// Renews the caller's own lease, within the chain's total.

@@ -4,9 +4,10 @@
 use crate::{
     actor::Actor,
     effect::{Effect, EffectState, Executor},
-    ending::{has_open_review, roll_up},
+    ending::roll_up,
     facts,
     journal::EntryKind,
+    lease::drop_inline,
     run::{Aggregate, AwaitReason, RunState},
     time::Timestamp,
     transition::{Draft, Transition},
@@ -138,15 +139,23 @@ fn resolved(effect: &Effect, resolution: &Resolution, now: Timestamp) -> Effect 
 /// A person's re-issue starts the count anew.
 const ATTEMPTS_BEFORE_PERSON: i32 = 0;
 
-/// A run that waited for an inline effect goes on: the next owner sees what is known.
+/// A run that waited for an inline effect goes on once none is left on the desk: the next owner sees what is known. One
+/// at an enforcing provider that is still unknown holds up nothing: the next owner re-issues it.
 fn release_waiting_run(draft: &mut Draft, agg: &Aggregate, settled: &Effect) {
     let waits = agg.run.state == RunState::AwaitingHuman { reason: AwaitReason::UnknownEffect };
-    let mut rest = agg.clone();
-    rest.effects.retain(|e| e.id != settled.id);
-    if waits && settled.executor == Executor::Inline && !has_open_review(&rest) {
+    let on_the_desk = |e: &Effect| e.executor == Executor::Inline && matches!(e.state, EffectState::Review { .. });
+    let others = agg.effects.iter().filter(|e| e.id != settled.id).any(on_the_desk);
+    if waits && settled.executor == Executor::Inline && !others {
         let now = draft.now();
+        allow_one_more(draft);
         draft.state(RunState::FailedRetryable { reason: "effect_settled".into(), next_attempt_at: now });
     }
+}
+
+/// A person sent the run on: one more claim even where the attempts are used up, or it would be abandoned unseen.
+fn allow_one_more(draft: &mut Draft) {
+    let run = draft.run_mut();
+    run.attempts_max = run.attempts_max.max(run.attempts + 1);
 }
 
 /// Puts a quarantined run back into the queue after a fix.
@@ -157,6 +166,7 @@ pub fn release(agg: &Aggregate, actor: &Actor, reason: &str, now: Timestamp) -> 
     let reason = reason_given(reason)?;
     let mut draft = quarantined(agg, now)?;
     draft.state(RunState::Queued);
+    allow_one_more(&mut draft);
     draft.entry(EntryKind::Released, actor, facts! { "reason" => reason });
     Ok(draft.changed())
 }
@@ -170,6 +180,7 @@ pub fn close(agg: &Aggregate, actor: &Actor, reason: &str, now: Timestamp) -> Re
     let mut draft = quarantined(agg, now)?;
     draft.state(RunState::FailedTerminal { reason: "closed".into() });
     draft.entry(EntryKind::Closed, actor, facts! { "reason" => reason });
+    drop_inline(&mut draft, agg, actor);
     Ok(draft.changed())
 }
 

@@ -9,11 +9,13 @@ use crate::{
     approval::{Approval, ApprovalState, Terms},
     digest::Digest,
     effect::{Effect, EffectState, Executor, decided_hash, provider_key},
+    ending::EndRefused,
     facts,
     flow::{ApprovalPolicy, Flow},
     gate::Passage,
     ids::{ApprovalId, EffectId, EffectType, Fence, Owner, ProviderName},
     journal::EntryKind,
+    lease::{self, Doubt},
     notice::{Alert, Notice, NoticeKind, Urgency},
     run::{Aggregate, AwaitReason, RunState},
     time::Timestamp,
@@ -117,8 +119,19 @@ pub(crate) fn new_effect(draft: &Draft, proposed: &Proposed, executor: Executor)
 }
 
 /// Accepts a valid proposal: to the outbox, or to the people.
-#[must_use]
-pub fn accept(agg: &Aggregate, flow: &Flow, owner: &Owner, valid: Valid, now: Timestamp) -> Transition {
+///
+/// # Errors
+/// Inline effects are open: with the lease nobody could settle them any more.
+pub fn accept(
+    agg: &Aggregate,
+    flow: &Flow,
+    owner: &Owner,
+    valid: Valid,
+    now: Timestamp,
+) -> Result<Transition, EndRefused> {
+    if agg.effects.iter().any(Effect::is_open_inline) {
+        return Err(EndRefused::EffectsOpen);
+    }
     let mut draft = Draft::on(&agg.run, now);
     draft.require(LeaseGuard::Live { owner: owner.clone(), fence: agg.run.fence });
     draft.transition_mut().content = valid.content.clone();
@@ -142,9 +155,10 @@ pub fn accept(agg: &Aggregate, flow: &Flow, owner: &Owner, valid: Valid, now: Ti
         // The config refuses a flow whose gates want a person and names none; a flow changed since fails closed.
         (Passage::Person { .. }, None) => {
             draft.state(RunState::Quarantined { reason: "no_approver".into() });
+            draft.entry(EntryKind::Quarantined, &Actor::System("policy"), facts! { "reason" => "no_approver" });
         }
     }
-    draft.changed()
+    Ok(draft.changed())
 }
 
 fn go(draft: &mut Draft, valid: &Valid, rules: &[String], flow: &Flow) {
@@ -171,7 +185,7 @@ fn terms(
     now: Timestamp,
 ) -> Terms {
     let mut requesters = vec![Subject::named(&format!("worker:{owner}"))];
-    requesters.extend(valid.requested_by.as_deref().map(Subject::named));
+    requesters.extend(valid.requested_by.as_deref().into_iter().flat_map(Subject::meant));
     requesters.extend(agg.run.origin.api_key.as_deref().map(|key| Subject::named(&format!("key:{key}"))));
     Terms {
         audience: policy.audience.clone(),
@@ -227,21 +241,25 @@ pub struct Invalid {
     pub repairs_left: i32,
 }
 
-/// Records an invalid proposal: the worker may repair it, or the run ends and people are told. `reason` is
+/// Records an invalid proposal: the worker may repair it, or the run ends and people are told (or waits for a person
+/// where an inline effect of it may have happened). `reason` is
 /// `invalid_output` or, where asking again cannot help, `agent_limit`.
 #[must_use]
 pub fn reject(agg: &Aggregate, flow: &Flow, owner: &Owner, reason: &str, codes: &[String], now: Timestamp) -> Invalid {
-    let mut draft = Draft::on(&agg.run, now);
-    draft.require(LeaseGuard::Live { owner: owner.clone(), fence: agg.run.fence });
+    let worker = Actor::Worker(owner.clone());
+    let guard = LeaseGuard::Live { owner: owner.clone(), fence: agg.run.fence };
     let repairs_left = flow.repairs_max - agg.run.repairs_used;
     let is_over = repairs_left <= 0 || reason != INVALID_OUTPUT;
-    draft.entry(
-        EntryKind::ProposalInvalid,
-        &Actor::Worker(owner.clone()),
-        facts! { "findings" => codes, "reason" => reason },
-    );
+    let review = || lease::inline_to_review(agg, now, Doubt::Anywhere, reason, &worker, guard.clone());
+    if let Some(transition) = is_over.then(review).flatten() {
+        return Invalid { transition, repairs_left: 0 };
+    }
+    let mut draft = Draft::on(&agg.run, now);
+    draft.require(guard);
+    draft.entry(EntryKind::ProposalInvalid, &worker, facts! { "findings" => codes, "reason" => reason });
     if is_over {
         end(&mut draft, reason);
+        lease::drop_inline(&mut draft, agg, &worker);
     } else {
         draft.run_mut().repairs_used += 1;
     }

@@ -4,7 +4,7 @@
 
 use crate::{
     actor::Actor,
-    effect::{Attempt, AttemptEnd, Effect, EffectState},
+    effect::{Attempt, AttemptEnd, Effect, EffectState, Executor},
     ending::roll_up,
     facts,
     journal::EntryKind,
@@ -37,6 +37,10 @@ pub enum Due {
 /// Claims a due effect: fence and attempt rise, the attempt is on record without an end.
 #[must_use]
 pub fn claim(run: &Run, effect: &Effect, provider: &Provider, now: Timestamp) -> Due {
+    // An inline effect is its worker's to perform.
+    if effect.executor == Executor::Inline {
+        return Due::Leave;
+    }
     let due = match effect.state {
         EffectState::Pending { due_at } => due_at,
         EffectState::Scheduled { not_before } => not_before,
@@ -171,7 +175,7 @@ fn end_of(report: &Report, found: &Classified, now: Timestamp) -> AttemptEnd {
 }
 
 fn apply(after: &mut Effect, verdict: &Verdict, found: &Classified, now: Timestamp) {
-    if found.class.outcome() == crate::retry::Outcome::NotSent && after.unknown_since.is_none() && after.attempts <= 1 {
+    if found.class.outcome() == retry::Outcome::NotSent && after.unknown_since.is_none() && after.attempts <= 1 {
         // Provably nothing has left yet, so the provider's key window has not begun.
         after.first_sent_at = None;
     }
@@ -197,7 +201,11 @@ fn apply(after: &mut Effect, verdict: &Verdict, found: &Classified, now: Timesta
         Verdict::Unknown { look_at } => {
             after.state = EffectState::Unknown { look_at: *look_at };
             after.reason = Some(found.class.as_str().into());
-            after.unknown_since.get_or_insert(now);
+            // The provider's index may lag behind this attempt: the settle delay begins with the last one that may
+            // have arrived, not with the first (HC-26).
+            if after.unknown_since.is_none() || found.class.outcome() == retry::Outcome::Unknown {
+                after.unknown_since = Some(now);
+            }
         }
         Verdict::Review { reason } => {
             after.state = EffectState::Review { since: now };
@@ -222,7 +230,8 @@ fn tell(draft: &mut Draft, after: &Effect, verdict: &Verdict, class: Class) {
 /// A started attempt whose lease is over and that has no end: unknown, never pending.
 #[must_use]
 pub fn expire(run: &Run, effect: &Effect, now: Timestamp) -> Option<Transition> {
-    if effect.state != EffectState::Sending {
+    // The marker of an inline effect lives as long as its run's lease.
+    if effect.state != EffectState::Sending || effect.executor == Executor::Inline {
         return None;
     }
     let mut draft = Draft::on(run, now);
@@ -230,7 +239,7 @@ pub fn expire(run: &Run, effect: &Effect, now: Timestamp) -> Option<Transition> 
     let mut after = effect.clone();
     after.state = EffectState::Unknown { look_at: now };
     after.reason = Some("attempt_lost".into());
-    after.unknown_since.get_or_insert(now);
+    after.unknown_since = Some(now);
     after.updated_at = now;
     draft.entry(
         EntryKind::AttemptLost,
@@ -261,7 +270,8 @@ pub fn late_report(run: &Run, effect: &Effect, found: &Classified, now: Timestam
     Some(draft.noted())
 }
 
-/// Writes what the reconciler found for an unknown effect. `None` for [`Settlement::AskFirst`].
+/// Writes what the reconciler found for an unknown effect. `None` for [`Settlement::AskFirst`], and for an effect that
+/// is not unknown any more: a late finding takes nothing back (G12, HC-27).
 #[must_use]
 pub fn reconciled(
     run: &Run,
@@ -270,6 +280,9 @@ pub fn reconciled(
     look: Option<&Look>,
     now: Timestamp,
 ) -> Option<Transition> {
+    if !matches!(before.state, EffectState::Unknown { .. }) {
+        return None;
+    }
     let mut draft = Draft::on(run, now);
     let mut after = before.clone();
     after.updated_at = now;

@@ -36,6 +36,9 @@ pub enum EngineError {
     EffectDiffers { effect: Box<EffectView> },
     #[error("this effect is not in the hands of this worker")]
     NotBegun { effect: Box<EffectView> },
+    /// An inline effect may not begin now (G11). Nothing was written.
+    #[error("actions are switched off")]
+    SwitchOff,
     #[error("this cannot be done in the state {state}")]
     WrongState { state: String, run: Box<RunView> },
     #[error("a reason is required")]
@@ -69,6 +72,7 @@ impl EngineError {
             Self::EffectsOpen { .. } => "effects_open",
             Self::EffectDiffers { .. } => "effect_differs",
             Self::NotBegun { .. } => "effect_not_begun",
+            Self::SwitchOff => "switch_off",
             Self::WrongState { .. } => "wrong_state",
             Self::ReasonRequired => "reason_required",
             Self::UnknownClass => "unknown_class",

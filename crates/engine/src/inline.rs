@@ -16,9 +16,10 @@ use crate::{
     call::{Answered, LeaseCall, Moved},
     engine::Engine,
     error::{EngineError, Result},
+    gate,
     propose::{self, Asked},
     settle_run::refused,
-    view::{self, EffectView},
+    view::{self, EffectView, FindingView},
 };
 
 /// The answer to `effects`.
@@ -46,13 +47,24 @@ impl Engine {
     /// Lease lost, unknown type, a payload or target that is not allowed, other bytes than before, the store.
     pub async fn begin(&self, call: &LeaseCall, asked: &Asked) -> Result<Answered<Begun>> {
         let content = self.store().run_content(&call.tenant, call.run).await?.unwrap_or_default();
+        let switches = self.switches_in_force().await;
         self.moved(call, |agg, now| {
             let policy = self.flow_of(agg)?;
             let wanted = propose::check_one(self.policy(), policy, asked, content.payload.as_deref(), "")
                 .map_err(|findings| EngineError::InvalidPayload { findings })?;
             let reissue = self.may_reissue(agg, &wanted, now);
-            match inline::begin(agg, &call.owner, call.fence, &wanted, reissue, now).map_err(|r| refused(r, agg))? {
+            let facts = gate::facts(agg, content.payload.as_deref(), None, &propose::Request::default());
+            let passage = gate::passage(policy, std::slice::from_ref(&wanted), agg.run.key.as_str(), &facts, now);
+            let begin = inline::begin(agg, &call.owner, call.fence, &wanted, &passage, reissue, now);
+            match begin.map_err(|r| refused(r, agg))? {
+                Begin::Gated { why } => Err(EngineError::InvalidPayload {
+                    findings: vec![FindingView::new("/type", "gate", why.join("; "))],
+                }),
                 Begin::Begun(transition) => {
+                    let stopped = transition.switch.as_ref().and_then(|applies| applies.stopped_by(&switches));
+                    if stopped.is_some() {
+                        return Err(EngineError::SwitchOff);
+                    }
                     let id = transition.effects.first().map(|w| w.effect.id);
                     Ok(Moved::Write(transition, Box::new(move |after| begun(after, id))))
                 }

@@ -20,6 +20,7 @@ use crate::{
     error::{EngineError, Result},
     gate,
     policy::{FlowPolicy, Policy},
+    settle_run::refused,
     view::{self, ApprovalView, FindingView, Findings, RunView},
 };
 
@@ -102,6 +103,7 @@ impl Engine {
                     read.findings.extend(findings);
                     Vec::new()
                 });
+                read.findings.extend(there_already(agg, &effects));
                 if !read.findings.is_empty() {
                     return Ok(invalid(agg, flow, call, read, now));
                 }
@@ -120,6 +122,7 @@ impl Engine {
                     extracted: read.extracted,
                 };
                 let transition = proposal::accept(agg, &flow.flow, &call.owner, valid, now);
+                let transition = transition.map_err(|r| refused(r, agg))?;
                 Ok(Moved::Write(Box::new(transition), Box::new(accepted)))
             })
             .await?;
@@ -250,6 +253,14 @@ fn effects(
         }
     }
     if findings.is_empty() { Ok(proposed) } else { Err(findings) }
+}
+
+/// One effect per type and target in a run: what its worker performed inline is not queued again.
+fn there_already(agg: &Aggregate, effects: &[Proposed]) -> Findings {
+    let is_there = |p: &Proposed| agg.effects.iter().any(|e| e.effect_type == p.effect_type && e.target == p.target);
+    let there = effects.iter().enumerate().filter(|(_, p)| is_there(p));
+    let said = "this run has an effect of this type and target already";
+    there.map(|(n, _)| FindingView::new(format!("/effects/{n}"), "uniqueItems", said)).collect()
 }
 
 /// Effects that the flow takes out of the output.

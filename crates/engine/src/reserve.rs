@@ -138,15 +138,8 @@ impl Engine {
     /// Tries to claim a free run; `None` if it has to be looked at again.
     pub(crate) async fn claim_now(&self, run: &Run, owner: &Owner, lease_ms: i64) -> Result<Option<Reserved>> {
         let Some(agg) = self.store().run_load(&run.tenant, run.id).await? else { return Ok(None) };
-        let free = match (&agg.run.state, &agg.lease) {
-            (RunState::Processing, Some(lease)) => !lease.is_live,
-            (RunState::Queued | RunState::FailedRetryable { .. }, _) => true,
-            _ => false,
-        };
-        if !free {
-            return Ok(None);
-        }
         match lease::claim(&agg, owner, lease_ms, self.now(), self.policy()) {
+            Claim::NotFree => Ok(None),
             Claim::Ended(transition) => {
                 self.commit(transition).await?;
                 Ok(None)
