@@ -141,3 +141,82 @@ fn again(fault: &StoreError) -> StoreError {
         other => StoreError::Unavailable { what: other.to_string() },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use effectgate_core::time::Timestamp;
+
+    use super::*;
+
+    /// Runs operations in one batch on a table `t (x UNIQUE)`; gives their answers and what the table holds.
+    fn batch(operations: Vec<(bool, Operation)>) -> (Vec<Result<usize>>, i64) {
+        let conn = Connection::open_in_memory().unwrap();
+        conn.execute_batch("CREATE TABLE t (x INTEGER UNIQUE)").unwrap();
+        let clock = Clock::new(Arc::new(|| Timestamp::from_micros(1)));
+        let (jobs, waits): (Vec<_>, Vec<_>) = operations
+            .into_iter()
+            .map(|(many, operation)| {
+                let (answer, wait) = oneshot::channel();
+                (Job::new(many, answer, operation), wait)
+            })
+            .unzip();
+        commit_batch(&conn, &clock, jobs);
+        let gone = || Err(StoreError::Unavailable { what: "gone".into() });
+        let answers = waits.into_iter().map(|mut wait| wait.try_recv().unwrap_or_else(|_| gone())).collect();
+        (answers, conn.query_row("SELECT count(*) FROM t", [], |row| row.get(0)).unwrap())
+    }
+
+    type Operation = Box<dyn FnOnce(&Tx<'_>) -> Result<usize> + Send>;
+
+    fn insert(x: i64) -> Operation {
+        Box::new(move |tx| tx.run("INSERT INTO t VALUES (?1)", [x]))
+    }
+
+    #[test]
+    fn an_operation_that_panics_or_fails_is_undone_alone() {
+        let panics: Operation = Box::new(|tx| {
+            tx.run("INSERT INTO t VALUES (7)", [])?;
+            panic!("a bug")
+        });
+        let fails: Operation = Box::new(|tx| {
+            tx.run("INSERT INTO t VALUES (8)", [])?;
+            tx.run("INSERT INTO t VALUES (1)", [])
+        });
+
+        let (answers, rows) =
+            batch(vec![(true, insert(1)), (true, panics), (true, fails), (false, insert(1)), (true, insert(2))]);
+
+        assert!(matches!(&answers[..], [Ok(1), Err(_), Err(_), Err(_), Ok(1)]), "{answers:?}");
+        assert_eq!(rows, 2);
+    }
+
+    #[test]
+    fn a_batch_that_was_rolled_back_whole_is_answered_with_success_by_nobody() {
+        let rolls_back: Operation = Box::new(|tx| {
+            // As the database itself does when the disk is full in the middle of a statement.
+            tx.run("ROLLBACK", [])
+        });
+
+        let (answers, rows) = batch(vec![(true, insert(1)), (false, rolls_back), (true, insert(2))]);
+
+        let unavailable = |a: &Result<usize>| matches!(a, Err(StoreError::Unavailable { .. }));
+        assert!(answers.iter().all(unavailable), "{answers:?}");
+        assert_eq!(rows, 0);
+    }
+
+    #[test]
+    fn a_commit_that_fails_is_answered_with_success_by_nobody() {
+        // A deferred foreign key is checked at COMMIT and nowhere before.
+        let breaks: Operation = Box::new(|tx| {
+            tx.run("CREATE TABLE p (id INTEGER PRIMARY KEY)", [])?;
+            tx.run("CREATE TABLE c (id INTEGER REFERENCES p DEFERRABLE INITIALLY DEFERRED)", [])?;
+            tx.run("PRAGMA defer_foreign_keys = ON", [])?;
+            tx.run("INSERT INTO c VALUES (1)", [])
+        });
+
+        let (answers, rows) = batch(vec![(true, insert(1)), (true, breaks)]);
+
+        assert!(answers.iter().all(Result::is_err), "{answers:?}");
+        assert_eq!(rows, 0);
+    }
+}

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use effectgate_core::{
     ids::{RunId, Tenant},
-    journal,
+    journal::{self, ChainError},
+    run::Aggregate,
 };
 use effectgate_store::{Commit, HouseCommit, Store, StoreError};
 
@@ -53,6 +54,22 @@ pub async fn heads_of_runs_and_houses_are_listed_together(bench: &impl Bench) {
         assert_eq!(head.tenant, other);
         assert_eq!(journal::verify(head.run, &chain(&store, head.run).await, head.head), Ok(()));
     }
+}
+
+pub async fn hc_41_an_edited_row_is_named(bench: &impl Bench) {
+    let (store, now) = (bench.store(), bench.now().await);
+    let mut agg = start(&store, reserved("k", now)).await;
+    for _ in 0..3 {
+        agg = commit(&store, touch(&agg.run, now)).await;
+    }
+    let verdict = async |agg: &Aggregate| journal::verify(agg.run.id, &chain(&store, agg.run.id).await, agg.run.head);
+    assert_eq!(verdict(&agg).await, Ok(()));
+
+    bench.sql("UPDATE journal SET entry = replace(entry, 'sweeper', 'sweeped') WHERE seq = 2").await;
+    assert_eq!(verdict(&agg).await, Err(ChainError::Altered { run: agg.run.id, seq: 2 }));
+
+    bench.sql("DELETE FROM journal WHERE seq = 2").await;
+    assert_eq!(verdict(&agg).await, Err(ChainError::Gap { run: agg.run.id, wanted: 2, found: 3 }));
 }
 
 /// Writers that contend for few runs; some of what they try is refused and rolled back.

@@ -143,6 +143,7 @@ macro_rules! conformance {
             journal {
                 a_chain_is_read_in_pages_and_verifies
                 heads_of_runs_and_houses_are_listed_together
+                hc_41_an_edited_row_is_named
                 hc_41_chains_do_not_fork_under_load
             }
             house {
