@@ -92,7 +92,7 @@ CREATE TABLE effects (
 ) STRICT;
 CREATE INDEX effects_due ON effects (provider, due_at) WHERE state IN ('pending', 'scheduled') AND executor = 'dispatcher';
 CREATE INDEX effects_sending ON effects (lease_expires_at) WHERE state = 'sending';
-CREATE INDEX effects_doubtful ON effects (state, due_at) WHERE state IN ('unknown', 'review');
+CREATE INDEX effects_unknown ON effects (due_at) WHERE state = 'unknown';
 CREATE INDEX effects_open ON effects (state, updated_at) WHERE state IN ('scheduled', 'pending', 'sending', 'unknown', 'review');
 CREATE INDEX effects_recent ON effects (updated_at, run_id, n);
 

@@ -15,7 +15,7 @@ use crate::{
     types::{ApprovalFilter, ApprovalItem, Page, RunRef, TokenHit},
 };
 
-const BY_TOKEN: &str = concat!(
+pub(super) const BY_TOKEN: &str = concat!(
     "SELECT ",
     token_columns!(),
     " FROM approval_tokens t JOIN runs r ON r.run_id = t.run_id WHERE t.hash = ?1"
@@ -26,7 +26,7 @@ pub(super) fn by_token(tx: &Tx<'_>, hash: &Digest) -> Result<Option<TokenHit>> {
 }
 
 /// Open ones: who has least time left comes first.
-const FIND_OPEN: &str = concat!(
+pub(super) const FIND_OPEN: &str = concat!(
     "SELECT ",
     run_columns!(),
     ", ",
@@ -36,7 +36,7 @@ WHERE r.tenant = :tenant AND p.state = 'open' AND (p.expires_at, p.run_id, p.n) 
 ORDER BY p.expires_at, p.run_id, p.n LIMIT :limit"
 );
 /// Any: the newest first.
-const FIND: &str = concat!(
+pub(super) const FIND: &str = concat!(
     "SELECT ",
     run_columns!(),
     ", ",
@@ -73,11 +73,11 @@ pub(super) fn find(tx: &Tx<'_>, tenant: &Tenant, filter: &ApprovalFilter) -> Res
 }
 
 /// Each part follows an index.
-const OVERDUE: &str = "SELECT r.run_id, r.tenant FROM (
+pub(super) const OVERDUE: &str = "SELECT r.run_id, r.tenant FROM (
   SELECT run_id FROM approvals WHERE state = 'open' AND expires_at <= ?1
   UNION
-  SELECT run_id FROM approvals WHERE next_step_at IS NOT NULL AND next_step_at <= ?1) p
-CROSS JOIN runs r ON r.run_id = p.run_id ORDER BY r.run_id LIMIT ?2";
+  SELECT run_id FROM approvals WHERE next_step_at IS NOT NULL AND next_step_at <= ?1) due
+CROSS JOIN runs r ON r.run_id = due.run_id ORDER BY r.run_id LIMIT ?2";
 
 pub(super) fn overdue(tx: &Tx<'_>, limit: u32) -> Result<Vec<RunRef>> {
     tx.list(OVERDUE, params![tx.now.micros(), limit], |r| row::run_ref(r))

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Differs: CROSS JOIN holds SQLite's planner to the order written, so that the effects' index leads.
-const DUE: &str = concat!(
+pub(super) const DUE: &str = concat!(
     "SELECT ",
     run_columns!(),
     ", ",
@@ -30,7 +30,7 @@ pub(super) fn due(tx: &Tx<'_>, provider: &ProviderName, limit: u32) -> Result<Ve
     tx.list(DUE, params![provider.as_str(), tx.now.micros(), limit], |r| row::due_effect(r))
 }
 
-const LOST: &str = concat!(
+pub(super) const LOST: &str = concat!(
     "SELECT ",
     run_columns!(),
     ", ",
@@ -43,7 +43,7 @@ pub(super) fn lost(tx: &Tx<'_>, limit: u32) -> Result<Vec<DueEffect>> {
     tx.list(LOST, params![tx.now.micros(), limit], |r| row::due_effect(r))
 }
 
-const UNKNOWN: &str = concat!(
+pub(super) const UNKNOWN: &str = concat!(
     "SELECT ",
     run_columns!(),
     ", ",
@@ -56,7 +56,7 @@ pub(super) fn unknown(tx: &Tx<'_>, limit: u32) -> Result<Vec<DueEffect>> {
     tx.list(UNKNOWN, params![tx.now.micros(), limit], |r| row::due_effect(r))
 }
 
-const FIND: &str = concat!(
+pub(super) const FIND: &str = concat!(
     "SELECT ",
     run_columns!(),
     ", ",

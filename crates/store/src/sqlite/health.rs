@@ -16,10 +16,10 @@ pub(super) fn health(tx: &Tx<'_>) -> Result<Health> {
 }
 
 /// Two parts, because processing has an index of its own.
-const RUNS: &str = "SELECT state, count(*), min(updated_at) FROM runs
+pub(super) const RUNS: &str = "SELECT state, count(*), min(updated_at) FROM runs
   WHERE state IN ('queued', 'awaiting_human', 'approved', 'failed_retryable', 'quarantined') GROUP BY state
 UNION ALL SELECT state, count(*), min(updated_at) FROM runs WHERE state = 'processing' GROUP BY state";
-const EFFECTS: &str = "SELECT state, count(*), min(updated_at) FROM effects
+pub(super) const EFFECTS: &str = "SELECT state, count(*), min(updated_at) FROM effects
   WHERE state IN ('scheduled', 'pending', 'sending', 'unknown', 'review') GROUP BY state";
 
 /// A gauge's age is the time since the oldest of the state was last changed.

@@ -30,7 +30,7 @@ pub(super) fn read(tx: &Tx<'_>, run: RunId, after_seq: i64, limit: u32) -> Resul
     tx.list(READ, params![run.as_bytes(), after_seq, limit], |r| row::entry(r))
 }
 
-const HEADS: &str = "SELECT run_id, tenant, seq, hash FROM (
+pub(super) const HEADS: &str = "SELECT run_id, tenant, seq, hash FROM (
   SELECT run_id, tenant, journal_seq AS seq, journal_head AS hash FROM runs
     WHERE run_id > ?1 AND (?2 IS NULL OR tenant = ?2)
   UNION ALL

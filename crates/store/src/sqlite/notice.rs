@@ -14,7 +14,7 @@ use crate::{
     types::DueNotice,
 };
 
-const DUE: &str = concat!(
+pub(super) const DUE: &str = concat!(
     "SELECT ",
     notice_columns!(),
     " FROM notices m WHERE m.state = 'pending' AND m.due_at <= ?1 ORDER BY m.due_at, m.run_id, m.n LIMIT ?2"
@@ -41,7 +41,8 @@ pub(super) fn settle(tx: &Tx<'_>, run: RunId, notice: &Notice) -> Result<()> {
     tx.run(SETTLE, values).map(drop)
 }
 
-const SENT_SINCE: &str = "SELECT EXISTS (SELECT 1 FROM notices WHERE state = 'sent' AND dedupe = ?1 AND due_at >= ?2)";
+pub(super) const SENT_SINCE: &str =
+    "SELECT EXISTS (SELECT 1 FROM notices WHERE state = 'sent' AND dedupe = ?1 AND due_at >= ?2)";
 
 pub(super) fn sent_since(tx: &Tx<'_>, dedupe: &str, since: Timestamp) -> Result<bool> {
     Ok(tx.count(SENT_SINCE, params![dedupe, since.micros()])? == 1)

@@ -31,11 +31,11 @@ pub(super) fn purge(tx: &Tx<'_>, limit: u32) -> Result<Purged> {
 
 /// The counts in the row say that no effect is open; the rows themselves are asked as well, because what is removed
 /// here cannot be had back.
-const EXPIRED_RUNS: &str = "SELECT r.run_id, r.tenant, r.journal_seq, r.journal_head FROM runs r
+pub(super) const EXPIRED_RUNS: &str = "SELECT r.run_id, r.tenant, r.journal_seq, r.journal_head FROM runs r
 WHERE r.expires_at IS NOT NULL AND r.expires_at <= ?1 AND r.state IN ('completed', 'failed_terminal') AND r.effects_open = 0
   AND NOT EXISTS (SELECT 1 FROM effects e WHERE e.run_id = r.run_id AND e.state NOT IN ('completed', 'failed', 'cancelled'))
 ORDER BY r.expires_at LIMIT ?2";
-const EXPIRED_CONTENTS: &str = "SELECT r.run_id, r.tenant, r.journal_seq, r.journal_head FROM runs r
+pub(super) const EXPIRED_CONTENTS: &str = "SELECT r.run_id, r.tenant, r.journal_seq, r.journal_head FROM runs r
 WHERE r.content_expires_at IS NOT NULL AND r.content_expires_at <= ?1 AND r.state IN ('completed', 'failed_terminal')
   AND NOT EXISTS (SELECT 1 FROM effects e WHERE e.run_id = r.run_id AND e.state NOT IN ('completed', 'failed', 'cancelled'))
 ORDER BY r.content_expires_at LIMIT ?2";
@@ -87,7 +87,8 @@ fn tell(tx: &Tx<'_>, chain: &ChainHead, removed: Removed) -> Result<Head> {
     Ok(head)
 }
 
-const OVER: &str = "SELECT run_id, tenant, seq, hash FROM heads WHERE purge_after IS NOT NULL AND purge_after <= ?1
+pub(super) const OVER: &str =
+    "SELECT run_id, tenant, seq, hash FROM heads WHERE purge_after IS NOT NULL AND purge_after <= ?1
 ORDER BY purge_after LIMIT ?2";
 const DROP_JOURNAL: &str = "DELETE FROM journal WHERE run_id = ?1";
 const DROP_HEAD: &str = "DELETE FROM heads WHERE run_id = ?1";

@@ -169,7 +169,7 @@ fn find_one(tx: &Tx<'_>, tenant: &Tenant, id: RunId, filter: &RunFilter) -> Resu
 }
 
 /// Each part follows an index and is bounded, so a long queue costs no more than a short one.
-const CLAIMABLE: &str = "SELECT run_id, tenant FROM (
+pub(super) const CLAIMABLE: &str = "SELECT run_id, tenant FROM (
   SELECT * FROM (SELECT run_id, tenant, updated_at AS due FROM runs WHERE state IN ('queued', 'failed_retryable')
       AND tenant = ?1 AND flow = ?2 AND next_attempt_at IS NULL ORDER BY updated_at LIMIT ?4)
   UNION ALL
@@ -186,14 +186,14 @@ pub(super) fn claimable(tx: &Tx<'_>, tenant: &Tenant, flow: &FlowName, limit: u3
     tx.list(CLAIMABLE, values, |r| Ok(row::run_ref(r)?.id))
 }
 
-const LEASE_OVER: &str = concat!(
+pub(super) const LEASE_OVER: &str = concat!(
     "SELECT ",
     run_ref_columns!(),
     " FROM runs r WHERE r.state = 'processing' AND r.lease_expires_at <= ?1 AND r.run_id > ?2
   AND (r.attempts >= r.attempts_max OR r.effects_open > 0)
 ORDER BY r.run_id LIMIT ?3"
 );
-const UNCHANGED: &str = "SELECT run_id, tenant FROM (
+pub(super) const UNCHANGED: &str = "SELECT run_id, tenant FROM (
   SELECT run_id, tenant FROM runs
     WHERE state IN ('queued', 'awaiting_human', 'approved', 'failed_retryable', 'quarantined') AND updated_at <= ?1
   UNION ALL
