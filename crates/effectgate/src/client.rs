@@ -175,7 +175,7 @@ pub(crate) struct Listed {
     pub(crate) more: bool,
 }
 
-fn key_of(args: &ServerArgs) -> Result<String> {
+pub(crate) fn key_of(args: &ServerArgs) -> Result<String> {
     if let Some(key) = &args.key {
         return Ok(key.trim().to_owned());
     }

@@ -2,6 +2,7 @@
 //! the exit codes of [`crate::exit`].
 
 mod approve;
+mod bench;
 mod completions;
 mod demo;
 mod effects;
@@ -50,6 +51,8 @@ pub(crate) enum Command {
     Switch(switch::Args),
     /// Verify or export the journal
     Journal(journal::Args),
+    /// Measure: reservations, hot keys, batches, whole cycles, effects
+    Bench(bench::Args),
     /// Print the completions of a shell
     Completions(completions::Args),
 }
@@ -72,6 +75,7 @@ pub(crate) async fn run(cli: Cli) -> Result {
         Command::Approve(args) => approve::run(args, out).await,
         Command::Switch(args) => switch::run(args, out).await,
         Command::Journal(args) => journal::run(args, out).await,
+        Command::Bench(args) => bench::run(&args, out).await,
         Command::Completions(args) => completions::run(&args, out),
     }
 }

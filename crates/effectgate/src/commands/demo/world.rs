@@ -109,14 +109,6 @@ impl World {
         }
     }
 
-    /// Waits until the provider has executed `n` requests to paths that begin so.
-    pub(super) async fn wait_executed(&self, prefix: &str, n: usize) -> Result {
-        let mut counter = self.provider.counter();
-        let enough = async { while self.provider.executed(prefix) < n && counter.changed().await.is_ok() {} };
-        let waited = tokio::time::timeout(PATIENCE, enough).await;
-        waited.map_err(|_| Failure::failed(format!("the provider did not execute {n} of {prefix}")))
-    }
-
     pub(super) async fn timeline(&self, run: &str) -> Result<Vec<Value>> {
         let mut story = self.gate.get(&format!("/v1/runs/{run}/explain"), &[]).await?;
         match story["timeline"].take() {
