@@ -70,7 +70,8 @@ pub struct AlertRoute {
 
 #[derive(Debug, Clone, Copy)]
 pub struct DispatcherPolicy {
-    /// Attempts under way at once, over all providers.
+    /// Attempts under way at once at one provider that declares no bound of its own (`rate.concurrent`). Providers do
+    /// not share: one that hangs holds up nobody else.
     pub workers: usize,
     pub period_ms: u64,
     /// Effects claimed for one provider in one go.

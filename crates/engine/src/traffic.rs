@@ -54,7 +54,8 @@ impl Traffic {
             };
             (name.clone(), lane)
         });
-        let all_max = policy.dispatcher.workers;
+        // Lanes do not share: a provider that hangs uses up its own places and nobody else's (HC-36).
+        let all_max = policy.providers.values().map(|p| p.provider.rate.concurrent).sum();
         Self { lanes: lanes.collect(), all: Arc::new(Semaphore::new(all_max)), all_max }
     }
 
