@@ -4,6 +4,8 @@
 mod child;
 mod client;
 mod commands;
+#[allow(dead_code, unused_imports, reason = "`serve` and `check` take it up")]
+mod config;
 mod exit;
 mod output;
 mod scripted;
