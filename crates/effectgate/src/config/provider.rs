@@ -63,6 +63,9 @@ pub(crate) struct ProviderConfig {
     pub(crate) first_byte_timeout_ms: Option<i64>,
     /// Default 10 s (http), 300 s (smtp, the dialogue up to the final dot).
     pub(crate) timeout_ms: Option<i64>,
+    /// How long an attempt that ended may take to be recorded before it is called lost. Default 30 s: a settlement
+    /// waits out a database restart.
+    pub(crate) sending_margin_ms: Option<i64>,
     #[serde(default)]
     pub(crate) rate: RateConfig,
     /// Default 5: with the default backoff about a minute; what fails longer wants a person.

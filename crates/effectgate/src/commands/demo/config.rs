@@ -84,8 +84,25 @@ link_in_answer = true
 [flows.payout.effects.payout]
 provider = "bank"
 impact = "low"
+reversible = true
 gate = "none"
 "#,
         database = format!("sqlite:{}", database.display()),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::{Environment, load};
+
+    #[test]
+    fn the_demos_config_starts() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("demo.toml");
+        std::fs::write(&path, super::text("http://127.0.0.1:9", folder.path())).expect("written");
+
+        let resolved = load(Some(&path), Environment::default()).and_then(|loaded| loaded.resolve());
+
+        assert!(resolved.is_ok(), "{}", resolved.err().map(|e| e.to_string()).unwrap_or_default());
+    }
 }

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use effectgate_core::{
     ids::ProviderName,
-    provider::{Breaker, Class, Lookup, Provider, Rate},
+    provider::{Breaker, Class, Lookup, Provider, Rate, SENDING_MARGIN_MS, SENDING_MARGIN_MS_MIN},
     retry::{Backoff, LOOK_MS_MAX},
 };
 use effectgate_engine::{connect::tls::Tls, connector::Connector, policy::ProviderPolicy};
@@ -90,6 +90,13 @@ fn common(
         24 * HOUR_MS,
         "Between a second and a day: how long a provider may ask us to wait.",
     );
+    let sending_margin_ms = judge.within(
+        &format!("{at}.sending_margin_ms"),
+        provider.sending_margin_ms.unwrap_or(SENDING_MARGIN_MS),
+        SENDING_MARGIN_MS_MIN,
+        HOUR_MS,
+        "At least half a second for a commit on a slow disk, and an hour at most.",
+    );
     Some(Provider {
         name: ProviderName::new(name),
         class: class?,
@@ -103,6 +110,7 @@ fn common(
         conflict_is_in_flight: provider.conflict_in_flight,
         external_id_required: provider.external_id_required,
         attempt_ms_max: attempt_ms_max(provider),
+        sending_margin_ms,
         rate: rate(judge, at, provider),
         breaker: breaker(judge, at, provider),
     })
@@ -113,20 +121,20 @@ pub(super) fn unsigned_i32(value: i64) -> i32 {
 }
 
 fn lookup(judge: &mut Judge<'_>, at: &str, lookup: &LookupConfig) -> Lookup {
-    let least = if lookup.authoritative { 1_000 } else { 0 };
+    let least = if lookup.authoritative { 100 } else { 0 };
     let settle_delay_ms = judge.within(
         &format!("{at}.lookup.settle_delay_ms"),
         lookup.settle_delay_ms,
         least,
         LOOK_MS_MAX - 1,
-        "At least a second where absence is proof, and less than the 24 h after which a silent lookup goes to a person.",
+        "At least a tenth of a second where absence is proof, and less than the 24 h after which a silent lookup goes to a person.",
     );
     let period_ms = judge.within(
         &format!("{at}.lookup.period_ms"),
         lookup.period_ms,
-        1_000,
+        100,
         HOUR_MS,
-        "Between a second and an hour.",
+        "Between a tenth of a second and an hour.",
     );
     Lookup { settle_delay_ms, authoritative: lookup.authoritative, period_ms }
 }

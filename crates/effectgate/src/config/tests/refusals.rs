@@ -121,6 +121,7 @@ fn a_config_that_cannot_be_safe_does_not_start() {
         (&[("# refused = [409]", "refused = [500]")], "providers.crm.refused", "definite refusal"),
         (&[("# refused = [409]", "refused = [429]")], "providers.crm.refused", "definite refusal"),
         (&[("# not_done = [503]", "not_done = [500]")], "providers.crm.not_done", "nothing was done"),
+        (&[("# sending_margin_ms = 30_000 ", "sending_margin_ms = 100 ")], "providers.crm.sending_margin_ms", "outside"),
         // providers: where and how
         (&[("url = \"http://127.0.0.1:9001\"             # only this host; private addresses need allow_private\nallow_private = true", "url = \"http://127.0.0.1:9001\"")], "providers.crm.url", "loopback"),
         (&[("url = \"http://127.0.0.1:9001\"", "url = \"http://169.254.169.254\"\nca_file = \"none.pem\"")], "providers.crm.ca_file", "could not be read"),
