@@ -62,6 +62,12 @@ impl Problem {
         self
     }
 
+    /// When another try is worth while, in milliseconds.
+    #[must_use]
+    pub fn wait_ms(&self) -> Option<i64> {
+        self.0.retry_after_ms
+    }
+
     #[must_use]
     pub fn code(&self) -> Code {
         self.0.code

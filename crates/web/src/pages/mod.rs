@@ -1,13 +1,43 @@
-//! The pages: server-rendered, working without JavaScript.
+//! The pages: server-rendered HTML that works without JavaScript; there is none. A file for each page, a template
+//! beside it in `templates/`. Nothing is decided here: a form's wish goes to the engine.
+//!
+//! Every text that came from outside passes through [`text`]. The `safe` filter is not used in any template.
 
+mod answer;
+mod approval;
+mod assets;
+mod card;
+mod decide;
+mod effect;
+mod inbox;
+mod login;
 mod text;
 mod time;
+mod viewer;
+mod visit;
 
-use axum::Router;
+use axum::{
+    Router,
+    extract::DefaultBodyLimit,
+    middleware::map_response,
+    routing::{get, post},
+};
 
 use crate::{app::App, auth::signin};
 
+/// A reason of 2000 characters, each of four bytes written as `%XX`, and the other fields.
+const FORM_BYTES_MAX: usize = 32 * 1024;
+
 /// Every page's route.
 pub fn router() -> Router<App> {
-    Router::new().merge(signin::router())
+    Router::new()
+        .route("/a/{*token}", get(approval::by_link).post(decide::by_link))
+        .route("/approvals/{id}", get(approval::by_id).post(decide::by_id))
+        .route("/inbox", get(inbox::show))
+        .route("/login", get(login::show).post(login::sign_in))
+        .route("/logout", post(login::sign_out))
+        .layer(DefaultBodyLimit::max(FORM_BYTES_MAX))
+        .merge(assets::router())
+        .merge(signin::router())
+        .layer(map_response(answer::guarded))
 }

@@ -162,6 +162,12 @@ fn name(c: char) -> &'static str {
     }
 }
 
+/// One line of a sentence of ours: what would not be seen becomes a plain sign. The template escapes it.
+pub(crate) fn one_line(text: &str) -> String {
+    let plain = |c: char| if c == '\n' || c == '\t' || is_hidden(c) { '\u{fffd}' } else { c };
+    text.chars().map(plain).collect()
+}
+
 /// `1234567` as `1,234,567`.
 pub(crate) fn grouped(n: usize) -> String {
     let digits = n.to_string();

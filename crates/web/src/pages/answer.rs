@@ -1,0 +1,139 @@
+//! Answers as pages, and the headers that every page carries: no third party, no script, no frame, no cache, no referrer.
+
+use askama::Template;
+use axum::response::{Html, IntoResponse as _, Redirect, Response};
+use http::{HeaderName, HeaderValue, StatusCode, header};
+
+use super::{assets, visit::Visit};
+use crate::problem::{Code, Problem, retry_after};
+
+/// What every page has around it.
+pub(crate) struct Frame {
+    pub(crate) title: &'static str,
+    pub(crate) css: &'static str,
+    /// Who is signed in, with the token of the form that signs out.
+    pub(crate) person: Option<SignedInAs>,
+}
+
+pub(crate) struct SignedInAs {
+    pub(crate) name: String,
+    pub(crate) csrf: String,
+}
+
+impl Frame {
+    pub(crate) fn new(title: &'static str, visit: Option<&Visit>) -> Self {
+        let person = visit.and_then(|visit| {
+            let name = visit.signed_in.as_ref()?.display_name.clone();
+            Some(SignedInAs { name, csrf: visit.forms().token("/logout") })
+        });
+        Self { title, css: assets::css_path(), person }
+    }
+}
+
+/// A page that says one thing.
+#[derive(Template)]
+#[template(path = "note.html")]
+pub(crate) struct Note {
+    pub(crate) frame: Frame,
+    pub(crate) title: &'static str,
+    pub(crate) paragraphs: Vec<String>,
+    /// Where to go from here.
+    pub(crate) way: Option<Way>,
+}
+
+pub(crate) struct Way {
+    pub(crate) href: String,
+    pub(crate) text: &'static str,
+}
+
+impl Note {
+    pub(crate) fn new(visit: Option<&Visit>, title: &'static str, text: impl Into<String>) -> Self {
+        Self { frame: Frame::new(title, visit), title, paragraphs: vec![text.into()], way: None }
+    }
+
+    pub(crate) fn and(mut self, text: impl Into<String>) -> Self {
+        self.paragraphs.push(text.into());
+        self
+    }
+
+    pub(crate) fn way(mut self, href: impl Into<String>, text: &'static str) -> Self {
+        self.way = Some(Way { href: href.into(), text });
+        self
+    }
+
+    pub(crate) fn answer(self, status: StatusCode) -> Response {
+        page(status, &self)
+    }
+}
+
+/// Renders a page.
+pub(crate) fn page(status: StatusCode, template: &impl Template) -> Response {
+    match template.render() {
+        Ok(html) => (status, Html(html)).into_response(),
+        Err(error) => {
+            tracing::error!(%error, "a page could not be rendered");
+            StatusCode::INTERNAL_SERVER_ERROR.into_response()
+        }
+    }
+}
+
+/// 303: what was posted is done; look at the result here.
+pub(crate) fn see(path: &str) -> Response {
+    Redirect::to(path).into_response()
+}
+
+/// A problem that no page has better words for.
+pub(crate) fn problem(problem: &Problem, visit: Option<&Visit>) -> Response {
+    let note = match problem.code() {
+        Code::CrossSite => Note::new(visit, "Not accepted", "This form did not come from a page of this visit.")
+            .and("Nothing was decided. Open the link or the inbox again, with cookies allowed, and decide there."),
+        Code::UnsupportedMediaType => {
+            Note::new(visit, "Not accepted", "Only the form on the page decides; other encodings are refused.")
+        }
+        Code::CommitUnknown => Note::new(visit, "Not certain yet", "The database went away while this was written.")
+            .and("Open the page again: it shows whether it was. Deciding again does no harm."),
+        Code::DatabaseUnavailable | Code::Contended => {
+            Note::new(visit, "Not now", "The database does not answer at this moment. Nothing was changed.")
+                .and("Try again in a minute.")
+        }
+        Code::TooManyFailures => Note::new(visit, "Too many tries", "Wait a while before the next try."),
+        _ => Note::new(visit, "This did not work", sentence(problem.detail())),
+    };
+    let mut response = note.answer(problem.status());
+    if let Some(ms) = problem.wait_ms() {
+        response.headers_mut().insert(header::RETRY_AFTER, retry_after(ms));
+    }
+    response
+}
+
+pub(crate) fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+    let end = if text.ends_with(['.', '!', '?']) { "" } else { "." };
+    format!("{first}{}{end}", chars.as_str())
+}
+
+/// Nothing but our own style sheet and icon; forms go to ourselves; nobody frames the buttons.
+const CSP: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; \
+                   frame-ancestors 'none'; base-uri 'none'";
+const PERMISSIONS: &str = "accelerometer=(), autoplay=(), camera=(), display-capture=(), fullscreen=(), \
+                           geolocation=(), gyroscope=(), microphone=(), payment=(), usb=()";
+
+/// Puts the headers on. What an answer says for itself (a style sheet's cache) stays.
+pub(crate) async fn guarded(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    let mut say = |name: HeaderName, value: &'static str| {
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    };
+    say(header::CACHE_CONTROL, "no-store");
+    say(header::CONTENT_SECURITY_POLICY, CSP);
+    // Paths of links are secrets; not even our own pages need to tell each other.
+    say(header::REFERRER_POLICY, "no-referrer");
+    say(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
+    say(header::X_FRAME_OPTIONS, "DENY");
+    say(HeaderName::from_static("cross-origin-opener-policy"), "same-origin");
+    say(HeaderName::from_static("cross-origin-resource-policy"), "same-origin");
+    say(HeaderName::from_static("permissions-policy"), PERMISSIONS);
+    say(HeaderName::from_static("x-robots-tag"), "noindex, nofollow");
+    response
+}

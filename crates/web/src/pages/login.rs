@@ -1,0 +1,167 @@
+//! Signing in and out. The form is bound to a visit cookie, so that nobody can be signed in to a stranger's account by a
+//! foreign page.
+
+use askama::Template;
+use axum::{
+    extract::{Query, Request, rejection::QueryRejection},
+    response::{IntoResponse as _, Response},
+};
+use http::{StatusCode, header};
+use serde::Deserialize;
+
+use super::{
+    answer::{self, Frame},
+    decide::form,
+    visit::Visit,
+};
+use crate::{
+    auth::{
+        cookie::Cookie,
+        csrf, session,
+        signin::{self, Credentials},
+    },
+    problem::{Code, Problem, Result},
+};
+
+#[derive(Template)]
+#[template(path = "login.html")]
+struct LoginPage {
+    frame: Frame,
+    csrf: String,
+    next: String,
+    tenant: String,
+    user: String,
+    error: Option<String>,
+}
+
+/// Where to go afterwards, and in which tenant, where it is not the house's own.
+#[derive(Deserialize, Default)]
+pub(crate) struct Wanted {
+    #[serde(default)]
+    next: String,
+    #[serde(default)]
+    tenant: String,
+}
+
+#[derive(Deserialize)]
+struct LoginForm {
+    csrf: String,
+    user: String,
+    password: String,
+    #[serde(default)]
+    next: String,
+    #[serde(default)]
+    tenant: String,
+}
+
+#[derive(Deserialize)]
+struct LogoutForm {
+    csrf: String,
+}
+
+const LOGIN: &str = "/login";
+const LOGOUT: &str = "/logout";
+
+pub(crate) async fn show(visit: Visit, wanted: Result<Query<Wanted>, QueryRejection>) -> Response {
+    let Query(wanted) = wanted.unwrap_or_default();
+    again(&visit, wanted, String::new(), None, StatusCode::OK)
+}
+
+pub(crate) async fn sign_in(visit: Visit, request: Request) -> Response {
+    let form = match read::<LoginForm>(&visit, request, LOGIN, |form| &form.csrf).await {
+        Ok(form) => form,
+        Err(problem) => return answer::problem(&problem, Some(&visit)),
+    };
+    let wanted = Wanted { next: form.next, tenant: form.tenant };
+    let tenant = Some(wanted.tenant.clone()).filter(|t| !t.is_empty());
+    let typed = Credentials { user: form.user.clone(), password: form.password, tenant };
+    match signin::sign_in(&visit.app, &visit.headers, visit.peer, typed).await {
+        Ok(opened) => {
+            let settings = &visit.app.settings;
+            let mut response = answer::see(&safe_path(&wanted.next));
+            response.headers_mut().append(header::SET_COOKIE, Cookie::Session.set(&opened.secret, settings));
+            response.headers_mut().append(header::SET_COOKIE, Cookie::Visit.clear(settings));
+            response
+        }
+        Err(problem) => refused(&visit, wanted, form.user, &problem),
+    }
+}
+
+fn refused(visit: &Visit, wanted: Wanted, user: String, problem: &Problem) -> Response {
+    match problem.code() {
+        Code::Unauthorized | Code::TooManyFailures => {
+            let wait = problem.wait_ms().map(|ms| format!(" Try again in {}.", super::time::span(ms.max(1_000))));
+            let said = answer::sentence(problem.detail()) + &wait.unwrap_or_default();
+            let mut response = again(visit, wanted, user, Some(said), page_status(problem));
+            if let Some(ms) = problem.wait_ms() {
+                response.headers_mut().insert(header::RETRY_AFTER, crate::problem::retry_after(ms));
+            }
+            response
+        }
+        _ => answer::problem(problem, Some(visit)),
+    }
+}
+
+/// 403 instead of 401: a 401 owes the browser a challenge that it can answer, and a form is none.
+fn page_status(problem: &Problem) -> StatusCode {
+    if problem.code() == Code::Unauthorized { StatusCode::FORBIDDEN } else { problem.status() }
+}
+
+fn again(visit: &Visit, wanted: Wanted, user: String, error: Option<String>, status: StatusCode) -> Response {
+    let forms = visit.forms();
+    let page = LoginPage {
+        frame: Frame::new("Sign in", Some(visit)),
+        csrf: forms.token(LOGIN),
+        next: safe_path(&wanted.next),
+        tenant: wanted.tenant,
+        user,
+        error,
+    };
+    forms.with(answer::page(status, &page))
+}
+
+pub(crate) async fn sign_out(visit: Visit, request: Request) -> Response {
+    if let Err(problem) = read::<LogoutForm>(&visit, request, LOGOUT, |form| &form.csrf).await {
+        return answer::problem(&problem, Some(&visit));
+    }
+    match session::close(&visit.app, &visit.headers).await {
+        Ok(()) => {
+            let cookie = Cookie::Session.clear(&visit.app.settings);
+            ([(header::SET_COOKIE, cookie)], answer::see(LOGIN)).into_response()
+        }
+        Err(problem) => answer::problem(&problem, Some(&visit)),
+    }
+}
+
+async fn read<T: serde::de::DeserializeOwned>(
+    visit: &Visit,
+    request: Request,
+    path: &str,
+    token: impl Fn(&T) -> &str,
+) -> Result<T> {
+    if !csrf::is_media(request.headers(), "application/x-www-form-urlencoded") {
+        return Err(Problem::new(Code::UnsupportedMediaType, "only forms are read here"));
+    }
+    let form: T = form(request).await?;
+    visit.check_form(path, token(&form))?;
+    Ok(form)
+}
+
+/// A path of this server, or the inbox: nobody is sent to another site after signing in.
+fn safe_path(next: &str) -> String {
+    let is_path = next.starts_with('/') && !next.starts_with("//") && next.chars().all(|c| c.is_ascii_graphic());
+    if is_path && !next.contains('\\') { next.to_owned() } else { "/inbox".to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_is_sent_to_another_site_after_signing_in() {
+        assert_eq!(safe_path("/a/token"), "/a/token");
+        for bad in ["", "//attacker.test", "/\\attacker.test", "https://attacker.test", "/a\r\nSet-Cookie: x", "a"] {
+            assert_eq!(safe_path(bad), "/inbox", "{bad}");
+        }
+    }
+}

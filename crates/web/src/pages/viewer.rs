@@ -1,0 +1,66 @@
+//! Who looks at a card, and what they may see of it.
+//!
+//! Where the flow wants a sign-in, the link only finds the card: without a session it shows the flow's name and that a
+//! sign-in is wanted, nothing of the key, the effects or the people. Where the link alone is enough, the viewer is
+//! whoever it was issued to. A session always goes before the link: whoever is known is named.
+
+use effectgate_core::{
+    actor::{Person, SignIn},
+    approval::{Approval, LoginRule, is_in_audience},
+    ids::Tenant,
+};
+
+use super::visit::Visit;
+use crate::problem::Result;
+
+/// Somebody who may read the card.
+#[derive(Debug, Clone)]
+pub(crate) struct Viewer {
+    pub(crate) person: Person,
+}
+
+impl Viewer {
+    pub(crate) fn is_by_link(&self) -> bool {
+        self.person.sign_in == SignIn::Token
+    }
+}
+
+/// What a visit comes to.
+pub(crate) enum Sight {
+    Card(Viewer),
+    SignIn,
+    /// Signed in, but nobody who was asked, and without a role that reads everything.
+    Outsider,
+    /// The account behind the link is disabled.
+    Disabled,
+}
+
+/// Roles that may read every card: they can read the same through the API.
+const READERS: [&str; 3] = ["admin", "auditor", "operator"];
+
+/// `audience` is whom the link was issued to; `None` on the way from the inbox.
+pub(crate) async fn sight(
+    visit: &Visit,
+    tenant: &Tenant,
+    approval: &Approval,
+    audience: Option<&str>,
+) -> Result<Sight> {
+    let person = match (visit.person_of(tenant), audience) {
+        (Some(person), _) => person.clone(),
+        (None, Some(audience)) if approval.terms.login == LoginRule::Token => {
+            match visit.app.engine.token_person(tenant, audience).await? {
+                Some(person) => person,
+                None => return Ok(Sight::Disabled),
+            }
+        }
+        _ => return Ok(Sight::SignIn),
+    };
+    Ok(if may_read(approval, &person) { Sight::Card(Viewer { person }) } else { Sight::Outsider })
+}
+
+fn may_read(approval: &Approval, person: &Person) -> bool {
+    is_in_audience(approval, person)
+        || READERS.iter().any(|role| person.roles.contains(*role))
+        || approval.decisions.iter().any(|d| person.is(&d.subject))
+        || approval.terms.requesters.iter().any(|r| person.is(r))
+}

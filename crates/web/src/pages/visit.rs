@@ -1,0 +1,74 @@
+//! One request for a page: who comes, from where, with which form key. Everything a handler needs, extracted once.
+
+use std::net::IpAddr;
+
+use axum::{
+    extract::FromRequestParts,
+    response::{IntoResponse as _, Response},
+};
+use effectgate_core::{actor::Person, ids::Tenant, time::Timestamp};
+use http::{HeaderMap, HeaderValue, header, request::Parts};
+
+use super::answer;
+use crate::{
+    app::App,
+    auth::{SignedIn, csrf, session, signin},
+    problem::Result,
+};
+
+pub(crate) struct Visit {
+    pub(crate) app: App,
+    pub(crate) headers: HeaderMap,
+    pub(crate) peer: IpAddr,
+    pub(crate) signed_in: Option<SignedIn>,
+    pub(crate) now: Timestamp,
+}
+
+impl FromRequestParts<App> for Visit {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Response> {
+        let headers = parts.headers.clone();
+        let signed_in = session::signed_in(app, &headers).await.map_err(|problem| answer::problem(&problem, None))?;
+        let (peer, now) = (signin::peer(&parts.extensions), app.engine.now());
+        Ok(Self { app: app.clone(), headers, peer, signed_in, now })
+    }
+}
+
+impl Visit {
+    /// The person, if the session is one of this tenant.
+    pub(crate) fn person_of(&self, tenant: &Tenant) -> Option<&Person> {
+        self.signed_in.as_ref().filter(|s| s.tenant == *tenant).map(|s| &s.person)
+    }
+
+    /// The tokens for this visit's forms, and the cookie that begins a visit where there was none.
+    pub(crate) fn forms(&self) -> Forms {
+        let (key, cookie) = csrf::Key::of(self.signed_in.as_ref(), &self.headers, &self.app.settings);
+        Forms { key, cookie }
+    }
+
+    /// Checks where a form came from.
+    pub(crate) fn check_form(&self, path: &str, token: &str) -> Result<()> {
+        csrf::check_form(self.signed_in.as_ref(), &self.headers, &self.app.settings, path, token)
+    }
+}
+
+/// Tokens for the forms on one page.
+pub(crate) struct Forms {
+    key: csrf::Key,
+    cookie: Option<HeaderValue>,
+}
+
+impl Forms {
+    pub(crate) fn token(&self, path: &str) -> String {
+        self.key.token(path)
+    }
+
+    /// The page with its cookie, if it begins a visit.
+    pub(crate) fn with(self, page: Response) -> Response {
+        match self.cookie {
+            Some(cookie) => ([(header::SET_COOKIE, cookie)], page).into_response(),
+            None => page,
+        }
+    }
+}
