@@ -27,11 +27,11 @@ pub struct LeaseCall {
 }
 
 impl LeaseCall {
-    /// `body` is the request as it came in.
+    /// `body` is the request as it came in. The tenant counts, so that nobody is given another tenant's answer.
     #[must_use]
     pub fn new(tenant: Tenant, run: RunId, owner: Owner, fence: Fence, operation: &str, body: &[u8]) -> Self {
-        let call =
-            Digest::of_parts(&[b"call", operation.as_bytes(), owner.as_str().as_bytes(), &fence.0.to_be_bytes(), body]);
+        let (who, held) = (tenant.as_str().as_bytes(), owner.as_str().as_bytes());
+        let call = Digest::of_parts(&[b"call", who, operation.as_bytes(), held, &fence.0.to_be_bytes(), body]);
         Self { tenant, run, owner, fence, call }
     }
 }

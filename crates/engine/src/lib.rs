@@ -1,6 +1,7 @@
 //! effectgate-engine: what the product does, a verb a file. Loads an aggregate, asks core what follows, commits the
 //! transition, wakes the workers. No SQL, no HTTP server; the only room with a clock and with randomness.
 
+pub mod audit;
 pub mod call;
 mod claim;
 pub mod clock;

@@ -3,12 +3,17 @@
 //! Handlers read a request strictly, call one verb of the engine, and say its answer in WIRE's words. No rule is decided
 //! here, no SQL is named here. Whatever changes state runs in a task of its own: a caller that hangs up cancels nothing.
 
-pub mod api;
+mod api;
 pub mod app;
 pub mod auth;
+pub mod docs;
+mod health;
+mod metrics;
 pub mod pages;
 pub mod problem;
+mod request;
 mod router;
+pub mod server;
 
 pub use app::{App, WebSettings};
 pub use router::router;

@@ -1,10 +1,81 @@
-//! Every route on one screen, and the layers around them.
+//! Every route on one screen, and the layers around them. The API's routes carry their own documentation; what is said
+//! of all of them is added in [`crate::docs`].
 
-use axum::Router;
+use std::any::Any;
 
-use crate::{app::App, pages};
+use axum::{
+    Router, middleware,
+    response::{IntoResponse, Response},
+    routing::get,
+};
+use tower_http::catch_panic::CatchPanicLayer;
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use crate::{
+    api::{
+        approvals, batch, claim, effects, ending, inline, journal, operate, proposal, renew, reserve, runs, switches,
+        whoami,
+    },
+    app::App,
+    docs, health, metrics, pages,
+    problem::{self, Code, Problem},
+};
+
+/// The API's routes with their documentation.
+pub(crate) fn api() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(reserve::reserve, runs::find))
+        .routes(routes!(batch::batch))
+        .routes(routes!(claim::claim))
+        .routes(routes!(runs::get))
+        .routes(routes!(runs::explain))
+        .routes(routes!(runs::journal))
+        .routes(routes!(renew::renew))
+        .routes(routes!(proposal::propose))
+        .routes(routes!(ending::complete))
+        .routes(routes!(ending::fail))
+        .routes(routes!(inline::begin))
+        .routes(routes!(operate::release))
+        .routes(routes!(operate::close))
+        .routes(routes!(effects::find))
+        .routes(routes!(effects::get))
+        .routes(routes!(inline::settle))
+        .routes(routes!(operate::cancel))
+        .routes(routes!(operate::resolve))
+        .routes(routes!(approvals::find))
+        .routes(routes!(approvals::get))
+        .routes(routes!(approvals::decide))
+        .routes(routes!(switches::list, switches::turn))
+        .routes(routes!(journal::verify))
+        .routes(routes!(journal::export))
+        .routes(routes!(whoami::whoami))
+        .routes(routes!(health::healthz))
+        .routes(routes!(health::readyz))
+}
 
 /// The whole HTTP side: API, pages, health, docs.
 pub fn router(app: App) -> Router {
-    Router::new().merge(pages::router()).with_state(app)
+    metrics::handle();
+    let scrape = if app.settings.metrics_open { get(metrics::open) } else { get(metrics::for_auditors) };
+    let (api, _) = api().split_for_parts();
+    Router::new()
+        .merge(api)
+        .merge(pages::router())
+        .route("/metrics", scrape)
+        .route("/openapi.json", get(docs::openapi_json))
+        .route("/docs", get(docs::page))
+        .route("/docs/docs.css", get(docs::css))
+        .route("/errors/{code}", get(docs::error_page))
+        .fallback(async || Problem::new(Code::NoSuchPath, "there is nothing at this path; see /docs"))
+        .method_not_allowed_fallback(async || Problem::new(Code::MethodNotAllowed, "see /docs for the methods"))
+        .layer(CatchPanicLayer::custom(panicked))
+        .layer(middleware::map_response_with_state(app.clone(), problem::render))
+        .layer(middleware::from_fn(metrics::observe))
+        .with_state(app)
+}
+
+/// A panic in one handler answers 500 and the process goes on.
+fn panicked(panic: Box<dyn Any + Send>) -> Response {
+    let said = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+    Problem::internal(&said.unwrap_or("a handler panicked")).into_response()
 }

@@ -1,6 +1,8 @@
 //! Who calls: an API key in the `Authorization` header, or a signed-in person with a session cookie. Everything behind
 //! here is scoped by the caller's tenant. What a caller may do is asked with [`Identity::need`] before anything is read.
 
+pub(crate) mod allowed;
+pub(crate) mod api_key;
 pub(crate) mod attempts;
 pub(crate) mod cookie;
 pub mod csrf;
@@ -10,16 +12,18 @@ pub mod password;
 pub mod session;
 pub(crate) mod signin;
 
+use std::sync::Arc;
+
 use effectgate_core::{
     actor::{Actor, Person},
     ids::Tenant,
 };
-use effectgate_engine::keys::KeyScope;
+use effectgate_engine::{Caller, keys::KeyScope};
 
 /// Who calls.
 #[derive(Debug, Clone)]
 pub enum Identity {
-    ApiKey(KeyIdentity),
+    ApiKey(Arc<KeyIdentity>),
     Person(SignedIn),
 }
 
@@ -61,5 +65,14 @@ impl Identity {
             Self::ApiKey(key) => Actor::ApiKey(key.name.clone()),
             Self::Person(signed_in) => Actor::Person(signed_in.person.subject.clone()),
         }
+    }
+
+    /// The caller in the engine's words.
+    pub(crate) fn caller(&self) -> Caller {
+        let api_key = match self {
+            Self::ApiKey(key) => key.name.clone(),
+            Self::Person(signed_in) => signed_in.person.subject.to_string(),
+        };
+        Caller { tenant: self.tenant().clone(), api_key }
     }
 }

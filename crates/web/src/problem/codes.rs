@@ -22,6 +22,14 @@ macro_rules! codes {
                 match self { $(Self::$variant => StatusCode::$status),+ }
             }
 
+            /// The page in `docs/errors`, as Markdown.
+            #[must_use]
+            pub const fn page(self) -> &'static str {
+                match self {
+                    $(Self::$variant => include_str!(concat!("../../../../docs/errors/", $word, ".md"))),+
+                }
+            }
+
             #[must_use]
             pub const fn title(self) -> &'static str {
                 match self { $(Self::$variant => $title),+ }

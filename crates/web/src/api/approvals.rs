@@ -1,0 +1,210 @@
+//! Approvals: find, read, and the API way to decide, for signed-in people only. Journey (b) passes through here as it
+//! passes through the page: both call the engine's one function.
+
+use axum::extract::State;
+use effectgate_core::{
+    approval::{ApprovalState, Verdict, Wish},
+    digest::Digest,
+    ids::ApprovalId,
+};
+use effectgate_engine::{
+    EngineError,
+    view::{self, ApprovalView, RunView},
+};
+use effectgate_store::ApprovalFilter;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use utoipa::{IntoParams, ToSchema};
+
+use super::{Reply, detached, may_touch, operate};
+use crate::{
+    app::App,
+    auth::{
+        Identity,
+        allowed::{Allowed, Known, ReadApprovals},
+    },
+    problem::{Code, Problem, Result},
+    request::{Body, Id, Query, Wire, limit, raw},
+};
+
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ApprovalQuery {
+    state: Option<String>,
+    /// `next_cursor` of the page before.
+    cursor: Option<String>,
+    /// 1 to 200; 50 by default.
+    limit: Option<u32>,
+}
+
+/// A page of approvals; open ones by their expiry.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ApprovalList {
+    approvals: Vec<ApprovalItem>,
+    next_cursor: Option<String>,
+}
+
+/// An approval with its run's bearings.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ApprovalItem {
+    #[serde(flatten)]
+    approval: ApprovalView,
+    flow: String,
+    key: String,
+}
+
+/// An approval with what it is about.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ApprovalDetail {
+    #[serde(flatten)]
+    approval: ApprovalView,
+    /// Why a person is asked.
+    why: Vec<String>,
+    /// The effects as they would go out; `effects_hash` is over exactly these.
+    effects: Vec<ProposedView>,
+    run: RunView,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ProposedView {
+    #[serde(rename = "type")]
+    effect_type: String,
+    target: String,
+    provider: String,
+    impact: String,
+    gate: String,
+    #[schema(value_type = Object)]
+    payload: Option<Box<RawValue>>,
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"decision": "approve", "effects_hash": "sha256:…"}))]
+pub(crate) struct DecideRequest {
+    decision: Choice,
+    /// As it was shown; if the effects are others now, nothing is decided.
+    effects_hash: String,
+    /// Required to reject.
+    reason: Option<String>,
+    #[serde(default, deserialize_with = "raw")]
+    #[schema(value_type = Option<Vec<Object>>)]
+    effects: Option<Box<RawValue>>,
+}
+
+impl Wire for DecideRequest {}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Choice {
+    Approve,
+    Reject,
+    Edit,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct DecideAnswer {
+    /// `approve` or `reject`.
+    decision: &'static str,
+    repeated: bool,
+    run: RunView,
+}
+
+/// Find approvals.
+#[utoipa::path(get, path = "/v1/approvals", operation_id = "find_approvals", tag = "approvals", params(ApprovalQuery),
+    responses((status = 200, description = "A page; open ones by their expiry", body = ApprovalList)))]
+pub(crate) async fn find(
+    State(app): State<App>,
+    Allowed { who, .. }: Allowed<ReadApprovals>,
+    Query(query): Query<ApprovalQuery>,
+) -> Result<Reply> {
+    if let Some(state) = &query.state
+        && ApprovalState::parse(state).is_none()
+    {
+        let words: Vec<&str> = ApprovalState::ALL.into_iter().map(ApprovalState::as_str).collect();
+        return Err(Problem::new(Code::BadParameter, format!("state must be one of {}", words.join(", "))));
+    }
+    let filter = ApprovalFilter { state: query.state, cursor: query.cursor, limit: limit(query.limit)? };
+    let page = app.engine.store().approval_find(who.tenant(), &filter).await?;
+    let seen = page.items.into_iter().filter(|item| who.may_touch(item.run.flow.as_str()));
+    let approvals = seen.map(|item| ApprovalItem {
+        approval: view::approval_view(&item.approval),
+        flow: item.run.flow.as_str().to_owned(),
+        key: item.run.key,
+    });
+    Ok(Reply::ok(&ApprovalList { approvals: approvals.collect(), next_cursor: page.next }))
+}
+
+/// Read an approval with the effects it is about.
+#[utoipa::path(get, path = "/v1/approvals/{id}", operation_id = "get_approval", tag = "approvals",
+    params(("id" = String, Path, description = "The approval")),
+    responses((status = 200, description = "The approval as it is now", body = ApprovalDetail)))]
+pub(crate) async fn get(
+    State(app): State<App>,
+    Allowed { who, .. }: Allowed<ReadApprovals>,
+    Id(id): Id<ApprovalId>,
+) -> Result<Reply> {
+    may_touch(&app, &who, id.run).await?;
+    let absent = || EngineError::NotFound("approval");
+    let agg = app.engine.store().run_load(who.tenant(), id.run).await?.ok_or_else(absent)?;
+    let approval = agg.approvals.iter().find(|a| a.id == id).ok_or_else(absent)?;
+    let effects = approval.proposed.iter().map(|p| ProposedView {
+        effect_type: p.effect_type.as_str().to_owned(),
+        target: p.target.clone(),
+        provider: p.provider.as_str().to_owned(),
+        impact: p.impact.clone(),
+        gate: p.gate.clone(),
+        payload: RawValue::from_string(p.payload.clone()).ok(),
+    });
+    Ok(Reply::ok(&ApprovalDetail {
+        approval: view::approval_view(approval),
+        why: approval.terms.why.clone(),
+        effects: effects.collect(),
+        run: app.engine.view(&agg).await?,
+    }))
+}
+
+/// Decide an approval, as a signed-in person.
+///
+/// Wants the session's cookie and the header `Effectgate-Csrf: 1`; an API key cannot decide, whatever its scopes.
+/// `edit` is not supported yet: reject with the reason, and let the worker propose again.
+#[utoipa::path(post, path = "/v1/approvals/{id}/decide", operation_id = "decide", tag = "approvals", request_body = DecideRequest,
+    params(("id" = String, Path, description = "The approval")),
+    responses((status = 200, description = "Decided", body = DecideAnswer)))]
+pub(crate) async fn decide(
+    State(app): State<App>,
+    Allowed { who, .. }: Allowed<Known>,
+    Id(id): Id<ApprovalId>,
+    body: Body<DecideRequest>,
+) -> Result<Reply> {
+    let Identity::Person(signed_in) = who else {
+        return Err(Problem::new(Code::CannotDecide, "an API key cannot decide; a signed-in person can"));
+    };
+    let wish = wish(body.value)?;
+    detached(async move {
+        let decided = app.engine.decide(&signed_in.tenant, id, &signed_in.person, &wish).await?;
+        let decision = wish.verdict.as_str();
+        Ok(Reply::ok(&DecideAnswer { decision, repeated: decided.repeated, run: decided.run }))
+    })
+    .await
+}
+
+fn wish(asked: DecideRequest) -> Result<Wish> {
+    let verdict = match asked.decision {
+        Choice::Approve => Verdict::Approve,
+        Choice::Reject => Verdict::Reject,
+        Choice::Edit => {
+            let said = "reject with the reason and let the worker propose again";
+            return Err(Problem::new(Code::EditNotSupported, said).at("/decision"));
+        }
+    };
+    if asked.effects.is_some() {
+        return Err(Problem::new(Code::BadMember, "effects belong to an edit").at("/effects"));
+    }
+    let digits = asked.effects_hash.strip_prefix("sha256:").unwrap_or(&asked.effects_hash);
+    let shown: Digest = digits.parse().map_err(|_| {
+        Problem::new(Code::BadMember, "effects_hash is \"sha256:\" and 64 hex digits").at("/effects_hash")
+    })?;
+    let reason = asked.reason.map(operate::reason).transpose()?;
+    Ok(Wish { verdict, reason, shown })
+}

@@ -1,0 +1,118 @@
+//! GET and PUT /v1/switches: the kill switch.
+
+use axum::extract::State;
+use effectgate_core::{
+    switch::{Receipt, Scope, Switch},
+    time::Timestamp,
+};
+use effectgate_engine::switch::Turn;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::{Reply, detached, operate};
+use crate::{
+    app::App,
+    auth::allowed::{Allowed, Read, Turn as MayTurn},
+    problem::Result,
+    request::{Body, Wire, text},
+};
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"scope": "provider", "name": "crm", "enabled": false, "reason": "wrong prices in the price list"}))]
+pub(crate) struct TurnRequest {
+    /// `all`, `tenant`, `flow`, `provider` or `effect_type`.
+    #[schema(value_type = String)]
+    scope: Scope,
+    /// What of that scope; left out for `all`.
+    #[serde(default)]
+    name: String,
+    enabled: bool,
+    #[serde(default)]
+    reason: String,
+}
+
+impl Wire for TurnRequest {}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct SwitchList {
+    switches: Vec<SwitchView>,
+    /// With PUT: what stood where at the moment of the turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    receipt: Option<ReceiptView>,
+}
+
+/// One switch as it stands. What is not listed was never turned, and does not stop anything.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct SwitchView {
+    scope: &'static str,
+    name: String,
+    enabled: bool,
+    reason: String,
+    by: String,
+    #[schema(value_type = String)]
+    at: Timestamp,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ReceiptView {
+    queued: i64,
+    scheduled: i64,
+    leased: i64,
+    in_flight: i64,
+    awaiting: i64,
+}
+
+/// Read the switches.
+#[utoipa::path(get, path = "/v1/switches", operation_id = "list_switches", tag = "switches",
+    responses((status = 200, description = "Every switch that was ever turned, and the ceiling", body = SwitchList)))]
+pub(crate) async fn list(State(app): State<App>, _: Allowed<Read>) -> Result<Reply> {
+    Ok(Reply::ok(&SwitchList { switches: views(app.engine.switches().await), receipt: None }))
+}
+
+/// Turn a switch.
+///
+/// After "off" is answered no new request leaves for the scope, on any replica; what is on the wire ends and is recorded.
+#[utoipa::path(put, path = "/v1/switches", operation_id = "turn_switch", tag = "switches", request_body = TurnRequest,
+    responses((status = 200, description = "Turned, with a receipt", body = SwitchList)))]
+pub(crate) async fn turn(
+    State(app): State<App>,
+    Allowed { who, .. }: Allowed<MayTurn>,
+    body: Body<TurnRequest>,
+) -> Result<Reply> {
+    let TurnRequest { scope, name, enabled, reason } = body.value;
+    text(&name, NAME_CHARS_MAX, "/name")?;
+    let turn = Turn { scope, name, enabled, reason: operate::reason(reason)? };
+    detached(async move {
+        let (switches, receipt) = app.engine.turn_switch(who.tenant(), &who.actor(), &turn).await?;
+        Ok(Reply::ok(&SwitchList { switches: views(switches), receipt: Some(receipt.into()) }))
+    })
+    .await
+}
+
+/// Names of flows, providers and tenants.
+const NAME_CHARS_MAX: usize = 200;
+
+fn views(switches: Vec<Switch>) -> Vec<SwitchView> {
+    let view = |s: Switch| SwitchView {
+        scope: s.scope.as_str(),
+        name: s.name,
+        enabled: s.enabled,
+        reason: s.reason,
+        by: s.by,
+        at: s.at,
+    };
+    switches.into_iter().map(view).collect()
+}
+
+impl From<Receipt> for ReceiptView {
+    fn from(r: Receipt) -> Self {
+        Self {
+            queued: r.queued,
+            scheduled: r.scheduled,
+            leased: r.leased,
+            in_flight: r.in_flight,
+            awaiting: r.awaiting,
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! What a route asks of its caller, said in its signature: `Allowed<Operate>` is an identity that holds the scope. It is
+//! extracted before the body, so nobody without the right is told anything about their request.
+
+use std::{marker::PhantomData, net::IpAddr};
+
+use axum::extract::FromRequestParts;
+use effectgate_engine::keys::KeyScope;
+use http::{HeaderMap, Method, request::Parts};
+
+use super::{Identity, api_key, csrf, session, signin};
+use crate::{
+    app::App,
+    problem::{Code, Problem, Result},
+};
+
+/// A caller who holds one of the scopes that `N` names.
+pub(crate) struct Allowed<N> {
+    pub who: Identity,
+    need: PhantomData<N>,
+}
+
+/// What is asked for. An empty list asks only that the caller is known.
+pub(crate) trait Need: Send + Sync + 'static {
+    const ANY_OF: &'static [KeyScope];
+}
+
+macro_rules! needs {
+    ($($(#[$doc:meta])* $name:ident = [$($scope:ident),*];)+) => {$(
+        $(#[$doc])*
+        pub(crate) struct $name;
+        impl Need for $name {
+            const ANY_OF: &'static [KeyScope] = &[$(KeyScope::$scope),*];
+        }
+    )+};
+}
+
+needs! {
+    /// Anybody who is known.
+    Known = [];
+    /// Reserve and work.
+    Work = [Worker];
+    /// Look at runs, effects and switches.
+    Read = [Worker, Approver, Operator, Auditor, SwitchOwner];
+    /// Look at approvals.
+    ReadApprovals = [Approver, Operator, Auditor];
+    /// Cancel, resolve, release, close.
+    Operate = [Operator];
+    /// Verify and export the journal.
+    Audit = [Auditor];
+    /// Turn a switch.
+    Turn = [SwitchOwner];
+}
+
+impl Identity {
+    /// Asks that the caller holds one of the scopes.
+    ///
+    /// # Errors
+    /// `forbidden`, naming the scopes that would do.
+    pub fn need(&self, any_of: &[KeyScope]) -> Result<()> {
+        let held = self.scopes();
+        if any_of.is_empty() || held.contains(&KeyScope::Admin) || any_of.iter().any(|scope| held.contains(scope)) {
+            return Ok(());
+        }
+        let words: Vec<&str> = any_of.iter().map(|scope| scope.as_str()).collect();
+        let said = format!("this wants the scope {}", words.join(" or "));
+        Err(Problem::new(Code::Forbidden, said).with("scopes", &words))
+    }
+
+    /// A person's roles that are named like a scope give that scope.
+    #[must_use]
+    pub fn scopes(&self) -> Vec<KeyScope> {
+        match self {
+            Self::ApiKey(key) => key.scopes.clone(),
+            Self::Person(signed_in) => signed_in.person.roles.iter().filter_map(|r| KeyScope::parse(r)).collect(),
+        }
+    }
+
+    /// True if the caller may touch this flow.
+    #[must_use]
+    pub fn may_touch(&self, flow: &str) -> bool {
+        match self {
+            Self::ApiKey(key) => key.flows.is_empty() || key.flows.iter().any(|f| f == flow),
+            Self::Person(_) => true,
+        }
+    }
+
+    /// True if there are flows that the caller may not touch.
+    #[must_use]
+    pub fn is_restricted(&self) -> bool {
+        matches!(self, Self::ApiKey(key) if !key.flows.is_empty())
+    }
+}
+
+impl<N: Need> FromRequestParts<App> for Allowed<N> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
+        let peer = signin::peer(&parts.extensions);
+        let identity = identify(app, &parts.method, &parts.headers, peer).await?;
+        identity.need(N::ANY_OF)?;
+        Ok(Self { who: identity, need: PhantomData })
+    }
+}
+
+async fn identify(app: &App, method: &Method, headers: &HeaderMap, peer: IpAddr) -> Result<Identity> {
+    if let Some(key) = api_key::identify(app, headers, peer).await? {
+        return Ok(Identity::ApiKey(key));
+    }
+    let Some(signed_in) = session::signed_in(app, headers).await? else {
+        return Err(api_key::unauthorized("an API key or a signed-in session is wanted"));
+    };
+    if !method.is_safe() {
+        csrf::check_program(headers, &app.settings)?;
+    }
+    Ok(Identity::Person(signed_in))
+}
