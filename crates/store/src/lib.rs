@@ -5,6 +5,7 @@
 //! Nobody is answered before their commit is durable; writes that arrive together are committed together.
 
 mod error;
+mod postgres;
 mod retention;
 mod row;
 mod sqlite;
@@ -24,6 +25,7 @@ use effectgate_core::{
 };
 
 pub use error::StoreError;
+pub use postgres::PgStore;
 pub use sqlite::{ClockFn, SqliteOptions, SqliteStore};
 pub use types::{
     ApiKeyRow, ApprovalFilter, ApprovalItem, ChainHead, Commit, Content, DueEffect, DueNotice, EffectFilter, Gauge,

@@ -45,6 +45,8 @@ CREATE TABLE runs (
   CHECK (state NOT IN ('completed', 'failed_terminal') OR effects_open = 0),
   CHECK (effects_open BETWEEN 0 AND effects_total AND effects_failed + effects_cancelled <= effects_total)
 );
+-- Differs: the newest first; SQLite has its rowid for that.
+CREATE INDEX runs_recent ON runs (tenant, created_at, run_id);
 CREATE INDEX runs_leased ON runs (lease_expires_at) WHERE state = 'processing';
 CREATE INDEX runs_waiting ON runs (tenant, flow, next_attempt_at, updated_at) WHERE state IN ('queued', 'failed_retryable');
 CREATE INDEX runs_open ON runs (state, updated_at) WHERE state IN ('queued', 'awaiting_human', 'approved', 'failed_retryable', 'quarantined');

@@ -1,0 +1,212 @@
+//! The outbox: what is due, lost or unknown, and the rows that a transition writes.
+
+use effectgate_core::{
+    digest::Digest,
+    effect::{Attempt, EffectState, Executor},
+    ids::{EffectId, ProviderName, RunId, Tenant},
+    time::Timestamp,
+    transition::EffectWrite,
+};
+
+use super::{
+    columns::{Kind::*, Rows, Shape},
+    pool::Pool,
+    tx::now,
+};
+use crate::{
+    Result,
+    row::{self, attempt_columns, effect_columns, run_columns},
+    types::{DueEffect, EffectFilter, Page},
+};
+
+/// A plain read, without FOR UPDATE SKIP LOCKED: a lock would end with the statement, before the claim. The claim is a
+/// commit of its own, by compare-and-set; of two replicas that read the same rows one wins each, and the other is told.
+const DUE: &str = concat!(
+    "SELECT ",
+    run_columns!(),
+    ", ",
+    effect_columns!(),
+    " FROM effects e JOIN runs r ON r.run_id = e.run_id
+WHERE e.provider = $1 AND e.state IN ('pending', 'scheduled') AND e.executor = 'dispatcher' AND e.due_at <= (SELECT ",
+    now!(),
+    ")
+ORDER BY e.due_at, e.run_id, e.n LIMIT $2"
+);
+
+pub(super) async fn due(pool: &Pool, provider: &ProviderName, limit: u32) -> Result<Vec<DueEffect>> {
+    pool.list(DUE, &[&provider.as_str(), &i64::from(limit)], row::due_effect).await
+}
+
+const LOST: &str = concat!(
+    "SELECT ",
+    run_columns!(),
+    ", ",
+    effect_columns!(),
+    " FROM effects e JOIN runs r ON r.run_id = e.run_id
+WHERE e.state = 'sending' AND e.lease_expires_at <= (SELECT ",
+    now!(),
+    ") ORDER BY e.lease_expires_at, e.run_id, e.n LIMIT $1"
+);
+
+pub(super) async fn lost(pool: &Pool, limit: u32) -> Result<Vec<DueEffect>> {
+    pool.list(LOST, &[&i64::from(limit)], row::due_effect).await
+}
+
+const UNKNOWN: &str = concat!(
+    "SELECT ",
+    run_columns!(),
+    ", ",
+    effect_columns!(),
+    " FROM effects e JOIN runs r ON r.run_id = e.run_id
+WHERE e.state = 'unknown' AND e.due_at <= (SELECT ",
+    now!(),
+    ") ORDER BY e.due_at, e.run_id, e.n LIMIT $1"
+);
+
+pub(super) async fn unknown(pool: &Pool, limit: u32) -> Result<Vec<DueEffect>> {
+    pool.list(UNKNOWN, &[&i64::from(limit)], row::due_effect).await
+}
+
+const FIND: &str = concat!(
+    "SELECT ",
+    run_columns!(),
+    ", ",
+    effect_columns!(),
+    " FROM effects e JOIN runs r ON r.run_id = e.run_id
+WHERE r.tenant = $1 AND (e.updated_at, e.run_id, e.n) < ($2, $3, $4)
+  AND (cardinality($5::text[]) = 0 OR e.state = ANY ($5))
+  AND ($6::text IS NULL OR e.provider = $6)
+ORDER BY e.updated_at DESC, e.run_id DESC, e.n DESC LIMIT $7"
+);
+
+pub(super) async fn find(pool: &Pool, tenant: &Tenant, filter: &EffectFilter) -> Result<Page<DueEffect>> {
+    let before = filter.cursor.as_deref().map(row::parse_cursor::<EffectId>).transpose()?;
+    let at = before.as_ref().map_or(i64::MAX, |(at, _)| at.micros());
+    let run = before.as_ref().map_or(&[][..], |(_, id)| id.run.as_bytes());
+    let n = before.as_ref().map_or(0, |(_, id)| i64::from(id.n));
+    let provider = filter.provider.as_ref().map(ProviderName::as_str);
+    let limit = row::page_limit(filter.limit);
+    let limit_and_one = i64::from(limit) + 1;
+    let found = pool
+        .list(FIND, &[&tenant.as_str(), &at, &run, &n, &filter.states, &provider, &limit_and_one], |r| {
+            let due = row::due_effect(r)?;
+            let cursor = row::cursor(due.effect.updated_at, due.effect.id);
+            Ok((due, cursor))
+        })
+        .await?;
+    Ok(row::page(found, limit))
+}
+
+const ATTEMPTS_OF: &str =
+    concat!("SELECT ", attempt_columns!(), " FROM attempts a WHERE a.run_id = $1 ORDER BY a.effect_n, a.fence");
+
+pub(super) async fn attempts(pool: &Pool, run: RunId) -> Result<Vec<Attempt>> {
+    pool.list(ATTEMPTS_OF, &[&run.as_bytes()], row::attempt).await
+}
+
+/// Effects on their way into a statement. Differs: the statement itself stands in [`super::commit`], because a batch
+/// is one.
+pub(super) const EFFECTS: Shape = Shape {
+    name: "e",
+    columns: &[
+        ("run_id", Blob),
+        ("n", Int),
+        ("type", Text),
+        ("target", Text),
+        ("provider", Text),
+        ("executor", Text),
+        ("state", Text),
+        ("reason", Text),
+        ("payload", Text),
+        ("decided", Blob),
+        ("provider_key", Text),
+        ("external_id", Text),
+        ("fence", Int),
+        ("attempts", Int),
+        ("due_at", Int),
+        ("sending_ms", Int),
+        ("sends_on", Flag),
+        ("first_sent_at", Int),
+        ("unknown_since", Int),
+        ("created_at", Int),
+        ("updated_at", Int),
+        ("is_new", Flag),
+    ],
+};
+
+/// Each effect once, as it shall be in the end: one statement changes a row once.
+pub(super) fn push_all<'a>(rows: &mut Rows<'a>, writes: &'a [EffectWrite]) {
+    for (place, write) in writes.iter().enumerate() {
+        let id = write.effect.id;
+        if writes[place + 1..].iter().any(|later| later.effect.id == id) {
+            continue;
+        }
+        let is_new = writes[..=place].iter().any(|w| w.effect.id == id && w.is_new);
+        push(rows, write, is_new);
+    }
+}
+
+fn push<'a>(rows: &mut Rows<'a>, w: &'a EffectWrite, is_new: bool) {
+    let e = &w.effect;
+    let sends_on = e.state == EffectState::Sending && e.executor == Executor::Dispatcher && w.sending_ms.is_none();
+    rows.push([
+        e.id.run.as_bytes().into(),
+        e.id.n.into(),
+        e.effect_type.as_str().into(),
+        (&e.target).into(),
+        e.provider.as_str().into(),
+        e.executor.as_str().into(),
+        e.state.as_str().into(),
+        e.reason.as_deref().into(),
+        (&e.payload).into(),
+        e.decided.as_ref().map(Digest::as_bytes).into(),
+        (&e.provider_key).into(),
+        e.external_id.as_deref().into(),
+        e.fence.0.into(),
+        e.attempts.into(),
+        e.state.due_at().map(Timestamp::micros).into(),
+        w.sending_ms.into(),
+        sends_on.into(),
+        e.first_sent_at.map(Timestamp::micros).into(),
+        e.unknown_since.map(Timestamp::micros).into(),
+        e.created_at.micros().into(),
+        e.updated_at.micros().into(),
+        is_new.into(),
+    ]);
+}
+
+pub(super) const ATTEMPTS: Shape = Shape {
+    name: "t",
+    columns: &[
+        ("run_id", Blob),
+        ("effect_n", Int),
+        ("fence", Int),
+        ("started_at", Int),
+        ("ended_at", Int),
+        ("class", Text),
+        ("phase", Text),
+        ("bytes_sent", Int),
+        ("status", Int),
+        ("detail", Text),
+        ("handle", Text),
+    ],
+};
+
+/// An attempt is written when it starts and again when it ends.
+pub(super) fn push_attempt<'a>(rows: &mut Rows<'a>, a: &'a Attempt) -> Result<()> {
+    let end = a.end.as_ref();
+    rows.push([
+        a.effect.run.as_bytes().into(),
+        a.effect.n.into(),
+        a.fence.0.into(),
+        a.started_at.micros().into(),
+        end.map(|e| e.at.micros()).into(),
+        end.map(|e| e.class.as_str()).into(),
+        end.map(|e| row::word_of(&e.phase)).transpose()?.into(),
+        end.map(|e| e.bytes_sent).into(),
+        end.and_then(|e| e.status).map(i64::from).into(),
+        end.and_then(|e| e.detail.as_deref()).into(),
+        end.and_then(|e| e.handle.as_deref()).into(),
+    ]);
+    Ok(())
+}

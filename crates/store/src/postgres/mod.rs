@@ -1,0 +1,65 @@
+//! The PostgreSQL twin: any number of processes over one database. The other twin has the same file names and the same
+//! order of functions; a difference carries a comment that begins "Differs:".
+//!
+//! Writers drain their queues into statements that carry a batch each ([`writer`], [`batch`]); reads use pooled
+//! connections ([`pool`]); one more connection hears of other replicas' work ([`wake`]). Leases are judged by the
+//! database's moving clock inside the statements ([`tx::now`]).
+
+mod approval;
+mod batch;
+mod columns;
+mod commit;
+mod connect;
+mod effect;
+mod health;
+mod house;
+mod journal;
+mod migrate;
+mod notice;
+mod pool;
+mod purge;
+mod run;
+mod session;
+mod store;
+mod tls;
+mod tx;
+mod wake;
+mod writer;
+
+use tokio::task::JoinHandle;
+
+use self::{connect::Target, pool::Pool, wake::Wake, writer::Writers};
+use crate::Result;
+
+/// The store over one PostgreSQL database.
+pub struct PgStore {
+    pool: Pool,
+    writers: Writers,
+    wake: Wake,
+    listener: JoinHandle<()>,
+}
+
+impl PgStore {
+    /// Connects to a `postgres://` URL (several hosts and unix sockets as in libpq), migrates the schema, and starts the
+    /// writers. A server in recovery is refused. Must be called within a tokio runtime.
+    ///
+    /// # Errors
+    /// [`StoreError::Open`](crate::StoreError::Open) if the URL cannot be used,
+    /// [`StoreError::Unavailable`](crate::StoreError::Unavailable) if the database does not answer,
+    /// [`StoreError::TooNew`](crate::StoreError::TooNew) and
+    /// [`StoreError::MigrationChanged`](crate::StoreError::MigrationChanged) if another binary made its schema.
+    pub async fn connect(url: &str) -> Result<Self> {
+        let target = Target::parse(url)?;
+        migrate::migrate(&target).await?;
+        let wake = Wake::default();
+        let (pool, writers) = (Pool::new(&target)?, Writers::start(&target, &wake));
+        let listener = wake.start(&target);
+        Ok(Self { pool, writers, wake, listener })
+    }
+}
+
+impl Drop for PgStore {
+    fn drop(&mut self) {
+        self.listener.abort();
+    }
+}

@@ -1,0 +1,144 @@
+//! The trait, name by name. Each function's statements stand in the file of its noun.
+
+use async_trait::async_trait;
+use effectgate_core::{
+    digest::Digest,
+    effect::Attempt,
+    ids::{FlowName, ProviderName, RunId, Tenant},
+    journal::{Head, SealedEntry},
+    notice::Notice,
+    run::{Aggregate, Run},
+    switch::Switch,
+    time::Timestamp,
+    transition::Transition,
+};
+
+use super::{PgStore, approval, effect, health, house, journal, notice, purge, run, session};
+use crate::{
+    Result, Store,
+    types::{
+        ApiKeyRow, ApprovalFilter, ApprovalItem, ChainHead, Commit, Content, DueEffect, DueNotice, EffectFilter, Gauge,
+        Health, HouseCommit, HouseWrite, NewRun, Page, Purged, Reserved, RunFilter, RunOverdue, RunRef, SessionRow,
+        TokenHit, UserRow,
+    },
+};
+
+#[async_trait]
+impl Store for PgStore {
+    async fn run_reserve(&self, new: NewRun) -> Result<Reserved> {
+        self.writers.reserve(new).await
+    }
+    async fn commit(&self, transition: Transition) -> Result<Commit> {
+        self.writers.commit(transition).await
+    }
+    async fn run_load(&self, tenant: &Tenant, id: RunId) -> Result<Option<Aggregate>> {
+        run::load(&self.pool, tenant, id).await
+    }
+    async fn run_content(&self, tenant: &Tenant, id: RunId) -> Result<Option<Content>> {
+        run::content(&self.pool, tenant, id).await
+    }
+    async fn run_find(&self, tenant: &Tenant, filter: &RunFilter) -> Result<Page<Run>> {
+        run::find(&self.pool, tenant, filter).await
+    }
+    async fn run_claimable(&self, tenant: &Tenant, flow: &FlowName, limit: u32) -> Result<Vec<RunId>> {
+        run::claimable(&self.pool, tenant, flow, limit).await
+    }
+    async fn run_overdue(&self, kind: RunOverdue, after: Option<RunId>, limit: u32) -> Result<Vec<RunRef>> {
+        run::overdue(&self.pool, kind, after, limit).await
+    }
+    async fn run_purge(&self, limit: u32) -> Result<Purged> {
+        purge::purge(&self.pool, limit).await
+    }
+    async fn effect_due(&self, provider: &ProviderName, limit: u32) -> Result<Vec<DueEffect>> {
+        effect::due(&self.pool, provider, limit).await
+    }
+    async fn effect_lost(&self, limit: u32) -> Result<Vec<DueEffect>> {
+        effect::lost(&self.pool, limit).await
+    }
+    async fn effect_unknown(&self, limit: u32) -> Result<Vec<DueEffect>> {
+        effect::unknown(&self.pool, limit).await
+    }
+    async fn effect_find(&self, tenant: &Tenant, filter: &EffectFilter) -> Result<Page<DueEffect>> {
+        effect::find(&self.pool, tenant, filter).await
+    }
+    async fn attempt_list(&self, run: RunId) -> Result<Vec<Attempt>> {
+        effect::attempts(&self.pool, run).await
+    }
+    async fn approval_by_token(&self, hash: &Digest) -> Result<Option<TokenHit>> {
+        approval::by_token(&self.pool, hash).await
+    }
+    async fn approval_find(&self, tenant: &Tenant, filter: &ApprovalFilter) -> Result<Page<ApprovalItem>> {
+        approval::find(&self.pool, tenant, filter).await
+    }
+    async fn approval_overdue(&self, limit: u32) -> Result<Vec<RunRef>> {
+        approval::overdue(&self.pool, limit).await
+    }
+    async fn answer_find(&self, run: RunId, call: &Digest) -> Result<Option<String>> {
+        journal::answer(&self.pool, run, call).await
+    }
+    async fn journal_read(&self, run: RunId, after_seq: i64, limit: u32) -> Result<Vec<SealedEntry>> {
+        journal::read(&self.pool, run, after_seq, limit).await
+    }
+    async fn chain_heads(&self, tenant: Option<&Tenant>, after: Option<RunId>, limit: u32) -> Result<Vec<ChainHead>> {
+        journal::heads(&self.pool, tenant, after, limit).await
+    }
+    async fn switch_list(&self) -> Result<Vec<Switch>> {
+        house::switches(&self.pool).await
+    }
+    async fn house_head(&self, tenant: &Tenant) -> Result<Head> {
+        house::head(&self.pool, RunId::house(tenant)).await
+    }
+    async fn house_commit(&self, write: HouseWrite) -> Result<HouseCommit> {
+        self.writers.house(write).await
+    }
+    async fn api_key_find(&self, public_id: &str) -> Result<Option<ApiKeyRow>> {
+        house::api_key(&self.pool, public_id).await
+    }
+    async fn api_key_list(&self, tenant: &Tenant) -> Result<Vec<ApiKeyRow>> {
+        house::api_keys(&self.pool, tenant).await
+    }
+    async fn api_key_none(&self) -> Result<bool> {
+        house::api_key_none(&self.pool).await
+    }
+    async fn user_find(&self, tenant: &Tenant, name: &str) -> Result<Option<UserRow>> {
+        house::user(&self.pool, tenant, name).await
+    }
+    async fn user_list(&self, tenant: &Tenant) -> Result<Vec<UserRow>> {
+        house::users(&self.pool, tenant).await
+    }
+    async fn session_put(&self, session: SessionRow) -> Result<()> {
+        session::put(&self.pool, &session).await
+    }
+    async fn session_find(&self, hash: &Digest) -> Result<Option<SessionRow>> {
+        session::find(&self.pool, hash).await
+    }
+    async fn session_delete(&self, hash: &Digest) -> Result<()> {
+        session::delete(&self.pool, hash).await
+    }
+    async fn notice_due(&self, limit: u32) -> Result<Vec<DueNotice>> {
+        notice::due(&self.pool, limit).await
+    }
+    async fn notice_claim(&self, due: &DueNotice, until: Timestamp) -> Result<bool> {
+        notice::claim(&self.pool, due, until).await
+    }
+    async fn notice_settle(&self, run: RunId, notice: &Notice) -> Result<()> {
+        notice::settle(&self.pool, run, notice).await
+    }
+    async fn notice_sent_since(&self, dedupe: &str, since: Timestamp) -> Result<bool> {
+        notice::sent_since(&self.pool, dedupe, since).await
+    }
+    async fn health(&self) -> Result<Health> {
+        health::health(&self.pool).await
+    }
+    async fn gauges(&self) -> Result<Vec<Gauge>> {
+        health::gauges(&self.pool).await
+    }
+    async fn wait_for_work(&self) {
+        self.wake.heard().await;
+    }
+    async fn close(&self) {
+        self.writers.close().await;
+        self.listener.abort();
+        self.pool.close();
+    }
+}
