@@ -41,10 +41,10 @@ impl SqliteBench {
 
 #[async_trait]
 impl Bench for SqliteBench {
-    async fn new() -> Self {
+    async fn new() -> Option<Self> {
         let (folder, clock) = (tempfile::tempdir().unwrap(), Arc::new(AtomicI64::new(START)));
         let store = SqliteStore::open_with_clock(folder.path().join("gate.db"), clock_of(&clock)).unwrap();
-        Self { store: Arc::new(store), clock, folder }
+        Some(Self { store: Arc::new(store), clock, folder })
     }
 
     fn store(&self) -> Arc<dyn Store> {

@@ -73,9 +73,10 @@ const CONTENTS: Shape = Shape {
 };
 const ANSWERS: Shape = Shape { name: "a", columns: &[("run_id", Blob), ("call", Blob), ("body", Text)] };
 
-/// Judges with the row in hand (HC-05): `held` waits for each row's lock, one by one in the order of ids, and only then
-/// is `won` computed from it, with the clock as it is by then. A guard in the WHERE of an UPDATE would be judged before
-/// the wait, and not again if the holder changed nothing. `OFFSET 0` and LATERAL keep the look by key a look by key.
+/// Judges with the row in hand (HC-05): `held` waits for each row's lock, one by one in the order of ids; only then is
+/// the clock read, once for the row (`timed`), and only by that is `won` judged. A guard in the WHERE of an UPDATE would
+/// be judged before the wait, and not again if the holder changed nothing. LATERAL keeps the look by key a look by key,
+/// `IS TRUE` makes the tests for a won run hashed looks instead of nested loops.
 ///
 /// The rest of the statement sees the state before it; that is the state the transition was made from, because the
 /// length of the journal is still the one that its caller read.
@@ -87,47 +88,35 @@ const COMMIT: &str = concat!(
   CROSS JOIN LATERAL (SELECT journal_seq AS at_seq, runs.state AS at_state, runs.owner AS at_owner,
       runs.fence AS at_fence, lease_expires_at AS at_lease_end
     FROM runs WHERE runs.run_id = o.run_id AND runs.tenant = o.tenant FOR UPDATE) r),
+timed AS MATERIALIZED (SELECT *, ",
+    now!(),
+    " AS clock FROM held),
 won AS (UPDATE runs SET
     flow_revision = h.flow_revision, state = h.state, reason = h.reason, version = h.version, owner = h.owner,
     fence = h.fence,
-    lease_since = CASE h.lease WHEN 'grant' THEN ",
-    now!(),
-    " WHEN 'clear' THEN NULL ELSE runs.lease_since END,
-    lease_expires_at = CASE h.lease WHEN 'grant' THEN ",
-    now!(),
-    " + h.lease_ms * 1000
-      WHEN 'renew' THEN least(",
-    now!(),
-    " + h.lease_ms * 1000, runs.lease_since + h.lease_total_ms * 1000)
+    lease_since = CASE h.lease WHEN 'grant' THEN h.clock WHEN 'clear' THEN NULL ELSE runs.lease_since END,
+    lease_expires_at = CASE h.lease WHEN 'grant' THEN h.clock + h.lease_ms * 1000
+      WHEN 'renew' THEN least(h.clock + h.lease_ms * 1000, runs.lease_since + h.lease_total_ms * 1000)
       WHEN 'clear' THEN NULL ELSE runs.lease_expires_at END,
     attempts = h.attempts, attempts_max = h.attempts_max, repairs_used = h.repairs_used, takeovers = h.takeovers,
     effects_total = h.effects_total, effects_open = h.effects_open, effects_failed = h.effects_failed,
     effects_cancelled = h.effects_cancelled, refusals = h.refusals, next_attempt_at = h.next_attempt_at,
     journal_seq = h.journal_seq, journal_head = h.journal_head, updated_at = h.updated_at,
     expires_at = h.expires_at, content_expires_at = h.content_expires_at
-  FROM held h
+  FROM timed h
   WHERE runs.run_id = h.run_id AND h.at_seq = h.expected_seq
     AND CASE h.guard WHEN 'any' THEN true
       WHEN 'live' THEN h.at_state = 'processing' AND h.at_owner = h.guard_owner AND h.at_fence = h.guard_fence
-        AND h.at_lease_end > ",
-    now!(),
-    "
-      WHEN 'over' THEN h.at_lease_end <= ",
-    now!(),
-    "
-      WHEN 'free' THEN h.at_state <> 'processing' OR h.at_lease_end <= ",
-    now!(),
-    " ELSE false END
+        AND h.at_lease_end > h.clock
+      WHEN 'over' THEN h.at_lease_end <= h.clock
+      WHEN 'free' THEN h.at_state <> 'processing' OR h.at_lease_end <= h.clock ELSE false END
     AND (h.sending = 'any' OR EXISTS (SELECT 1 FROM effects e
       WHERE e.run_id = h.run_id AND e.n = h.sending_n AND e.fence = h.sending_fence AND e.state = 'sending'
-        AND CASE h.sending WHEN 'live' THEN e.lease_expires_at > ",
-    now!(),
-    " WHEN 'over' THEN e.lease_expires_at <= ",
-    now!(),
-    " ELSE false END))
+        AND CASE h.sending WHEN 'live' THEN e.lease_expires_at > h.clock
+          WHEN 'over' THEN e.lease_expires_at <= h.clock ELSE false END))
     AND NOT (h.switched AND EXISTS (SELECT 1 FROM switches s WHERE NOT s.enabled AND (s.scope, s.name) IN (('all', ''),
       ('tenant', h.tenant), ('flow', h.s_flow), ('provider', h.s_provider), ('effect_type', h.s_type))))
-  RETURNING runs.run_id, runs.lease_since, runs.lease_expires_at),
+  RETURNING runs.run_id, runs.lease_since, runs.lease_expires_at, h.clock),
 fx AS MATERIALIZED (SELECT e.* FROM {e} WHERE (e.run_id IN (SELECT run_id FROM won)) IS TRUE),
 fx_new AS (INSERT INTO effects (run_id, n, type, target, provider, executor, state, reason, payload, decided,
     provider_key, external_id, fence, attempts, due_at, lease_expires_at, first_sent_at, unknown_since, created_at,
@@ -169,9 +158,7 @@ nt AS (INSERT INTO notices (run_id, n, tenant, kind, dedupe, state, attempts, du
   SELECT * FROM {m} WHERE (m.run_id IN (SELECT run_id FROM won)) IS TRUE),
 jn AS (INSERT INTO journal (run_id, seq, at, kind, entry, hash)
   SELECT * FROM {j} WHERE (j.run_id IN (SELECT run_id FROM won)) IS TRUE)
-SELECT run_id, lease_since, lease_expires_at, ",
-    now!(),
-    ",
+SELECT run_id, lease_since, lease_expires_at, clock,
   1 / CASE WHEN (SELECT count(*) FROM fx WHERE NOT is_new) = (SELECT count(*) FROM fx_old) THEN 1 ELSE 0 END
 FROM won"
 );

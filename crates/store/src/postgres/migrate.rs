@@ -83,7 +83,7 @@ async fn name(link: &mut Link) -> Result<String> {
 const TAKE: &str = concat!(
     "UPDATE schema_lock SET holder = $1, until = ",
     now!(),
-    " + $2 * 1000 WHERE id = 1 AND (holder IS NULL OR until <= ",
+    " + $2::bigint * 1000 WHERE id = 1 AND (holder IS NULL OR until <= ",
     now!(),
     ")"
 );

@@ -63,9 +63,11 @@ const NEW: Shape = Shape {
         ("output", Text),
         ("result", Text),
         ("proposal", Text),
+        ("entry_seq", Int),
         ("entry_at", Int),
         ("entry_kind", Text),
         ("entry", Text),
+        ("entry_hash", Blob),
     ],
 };
 
@@ -79,18 +81,16 @@ const RESERVE: &str = concat!(
     run_columns!(),
     " FROM runs r WHERE r.run_id = o.run_id OFFSET 0) r ON true
   LEFT JOIN LATERAL (SELECT h.run_id FROM heads h WHERE h.run_id = o.run_id OFFSET 0) h ON true),
-ops AS MATERIALIZED (SELECT * FROM {o}
+ops AS MATERIALIZED (SELECT *, ",
+    now!(),
+    " AS clock FROM {o}
   WHERE (o.run_id IN (SELECT o_run_id FROM seen WHERE run_id IS NULL AND NOT has_head)) IS TRUE),
 made AS (INSERT INTO runs AS r (run_id, tenant, flow, flow_revision, key, state, reason, version, payload_hash,
     identity_rule, owner, fence, lease_since, lease_expires_at, attempts, attempts_max, repairs_used, takeovers,
     effects_total, effects_open, effects_failed, effects_cancelled, refusals, next_attempt_at, journal_seq,
     journal_head, origin, created_at, updated_at, expires_at, content_expires_at)
   SELECT run_id, tenant, flow, flow_revision, key, state, reason, version, payload_hash, identity_rule, owner, fence,
-    CASE WHEN lease_ms IS NOT NULL THEN ",
-    now!(),
-    " END, ",
-    now!(),
-    " + lease_ms * 1000,
+    CASE WHEN lease_ms IS NOT NULL THEN clock END, clock + lease_ms * 1000,
     attempts, attempts_max, repairs_used, takeovers, effects_total, effects_open, effects_failed, effects_cancelled,
     refusals, next_attempt_at, journal_seq, journal_head, origin, created_at, updated_at, expires_at,
     content_expires_at
@@ -103,13 +103,13 @@ kept AS (INSERT INTO contents (run_id, payload, output, result, proposal)
   SELECT run_id, payload, output, result, proposal FROM ops
   WHERE (run_id IN (SELECT run_id FROM made)) IS TRUE AND num_nonnulls(payload, output, result, proposal) > 0),
 told AS (INSERT INTO journal (run_id, seq, at, kind, entry, hash)
-  SELECT run_id, journal_seq, entry_at, entry_kind, entry, journal_head FROM ops
+  SELECT run_id, entry_seq, entry_at, entry_kind, entry, entry_hash FROM ops
   WHERE (run_id IN (SELECT run_id FROM made)) IS TRUE)
 SELECT ",
     run_columns!(),
-    ", ",
+    ", coalesce(r.lease_since, ",
     now!(),
-    ", true FROM made r
+    "), true FROM made r
 UNION ALL SELECT ",
     run_columns!(),
     ", ",
@@ -224,9 +224,11 @@ fn push<'a>(rows: &mut Rows<'a>, new: &'a NewRun) -> Result<()> {
         new.content.output.as_deref().into(),
         new.content.result.as_deref().into(),
         new.content.proposal.as_deref().into(),
+        new.entry.seq.into(),
         new.entry.at.micros().into(),
         (&new.entry.kind).into(),
         (&new.entry.text).into(),
+        new.entry.hash.as_bytes().into(),
     ]);
     Ok(())
 }

@@ -79,7 +79,7 @@ async fn serve_until_killed(path: &str) -> ! {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_close_finishes_what_is_queued_and_refuses_the_rest() {
-    let bench = SqliteBench::new().await;
+    let bench = SqliteBench::new().await.unwrap();
     let (store, now) = (bench.store(), bench.now().await);
     let tasks: Vec<_> = (0..200)
         .map(|n| {
@@ -105,7 +105,7 @@ async fn a_close_finishes_what_is_queued_and_refuses_the_rest() {
 
 #[tokio::test]
 async fn a_clock_that_is_set_back_revives_no_lease() {
-    let bench = SqliteBench::new().await;
+    let bench = SqliteBench::new().await.unwrap();
     let (store, now) = (bench.store(), bench.now().await);
     let agg = start(&store, reserved("k", now)).await;
     bench.advance(LEASE_MS).await;
@@ -120,7 +120,7 @@ async fn a_clock_that_is_set_back_revives_no_lease() {
 /// A storm of duplicates costs no flush and no page of the log.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn duplicates_write_nothing_to_the_log() {
-    let bench = SqliteBench::new().await;
+    let bench = SqliteBench::new().await.unwrap();
     let (store, now) = (bench.store(), bench.now().await);
     start(&store, reserved("hot", now)).await;
     let wal = format!("{}-wal", bench.path().display());

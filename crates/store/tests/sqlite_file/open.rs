@@ -11,7 +11,7 @@ use crate::{
 
 #[tokio::test]
 async fn a_second_process_is_refused_until_the_first_has_closed() {
-    let bench = SqliteBench::new().await;
+    let bench = SqliteBench::new().await.unwrap();
 
     let refused = SqliteStore::open(bench.path()).err();
     bench.store().close().await;
@@ -40,7 +40,7 @@ fn of_many_openers_of_a_new_file_one_gets_it() {
 
 #[tokio::test]
 async fn opening_again_migrates_nothing_and_keeps_everything() {
-    let bench = SqliteBench::new().await;
+    let bench = SqliteBench::new().await.unwrap();
     let agg = start(&bench.store(), reserved("k", bench.now().await)).await;
     bench.store().close().await;
 
@@ -51,7 +51,7 @@ async fn opening_again_migrates_nothing_and_keeps_everything() {
 }
 
 async fn reopened_after(statement: &str) -> Option<StoreError> {
-    let bench = SqliteBench::new().await;
+    let bench = SqliteBench::new().await.unwrap();
     bench.store().close().await;
     bench.sql(statement).await;
     SqliteStore::open(bench.path()).err()
@@ -71,7 +71,7 @@ async fn a_migration_that_was_applied_with_another_text_is_refused() {
 
 #[tokio::test]
 async fn a_command_line_reads_beside_the_server_and_writes_nothing() {
-    let bench = SqliteBench::new().await;
+    let bench = SqliteBench::new().await.unwrap();
     let (server, now) = (bench.store(), bench.now().await);
     let reader: Arc<dyn Store> = Arc::new(SqliteStore::open_read_only(bench.path()).unwrap());
 
@@ -108,7 +108,7 @@ fn a_database_in_memory_is_refused() {
 #[tokio::test]
 async fn the_file_is_its_owners_alone() {
     use std::os::unix::fs::PermissionsExt as _;
-    let bench = SqliteBench::new().await;
+    let bench = SqliteBench::new().await.unwrap();
     start(&bench.store(), reserved("k", bench.now().await)).await;
 
     for suffix in ["", "-wal"] {
@@ -120,7 +120,7 @@ async fn the_file_is_its_owners_alone() {
 /// HC-42: another process's write lock is waited for, never passed on as an error.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn hc_42_a_lock_of_another_process_is_waited_for() {
-    let bench = SqliteBench::new().await;
+    let bench = SqliteBench::new().await.unwrap();
     let (store, now) = (bench.store(), bench.now().await);
     let other = rusqlite::Connection::open(bench.path()).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();

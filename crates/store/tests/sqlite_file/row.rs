@@ -9,7 +9,7 @@ use crate::{
 
 #[tokio::test]
 async fn a_corrupt_cell_is_named_by_table_column_and_row() {
-    let bench = SqliteBench::new().await;
+    let bench = SqliteBench::new().await.unwrap();
     let (store, now) = (bench.store(), bench.now().await);
     let agg = approved(&store, reserved("k", now), 1, now, |_| {}).await;
     let table = [
