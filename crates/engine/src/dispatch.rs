@@ -6,8 +6,8 @@
 use effectgate_core::{
     effect::{Effect, EffectState},
     ids::ProviderName,
-    outcome::Report,
-    retry::{self, Classified},
+    outcome::{Phase, Report},
+    retry::{self, Class, Classified},
     run::Run,
     sending::{self, Due},
     time::Timestamp,
@@ -16,7 +16,9 @@ use effectgate_core::{
 use effectgate_store::{Commit, DueEffect};
 use futures_util::future::join_all;
 
-use crate::{engine::Engine, error::Result, policy::ProviderPolicy, probe, random, switch::Gate, traffic::Permit};
+use crate::{
+    engine::Engine, error::Result, panics::caught, policy::ProviderPolicy, probe, random, switch::Gate, traffic::Permit,
+};
 
 /// What one tick of the dispatcher saw and did.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
@@ -135,14 +137,12 @@ impl Engine {
     async fn attempt(&self, claimed: Claimed) {
         let Claimed { run, effect, started_at, permit } = claimed;
         let Some(provider) = self.policy().provider(&effect.provider) else { return };
-        let gate = Gate { engine: self.clone(), applies: sending::applies(&run, &effect) };
-        // A connector that panics must not take the effect with it: its end is unknown, found by the sweeper.
-        let report = provider.connector.attempt(&effect, &gate).await;
-        probe::at("dispatch.after_answer").await;
-        let now = self.now();
-        let success = provider.connector.success(&effect.effect_type);
-        let found = retry::classify(&report, &provider.provider, &success, now);
-        self.count(&effect, &found, now, started_at);
+        let gate = Gate::new(self.clone(), sending::applies(&run, &effect));
+        let (report, found) = match caught(self.perform(provider, &effect, &gate)).await {
+            Ok(seen) => seen,
+            Err(words) => broken(&words, gate.was_opened()),
+        };
+        self.count(&effect, &found, self.now(), started_at);
         probe::at("dispatch.before_settle").await;
         if let Err(error) = self.settle(run, effect, provider, started_at, &report, &found).await {
             tracing::error!(%error, "an attempt's end could not be written; the sweeper will find it as unknown");
@@ -150,6 +150,15 @@ impl Engine {
         drop(permit);
         // A place is free again, and a fast retry may be due.
         self.nudges().dispatcher.notify_one();
+    }
+
+    /// Lets the connector write, and says what its report means.
+    async fn perform(&self, provider: &ProviderPolicy, effect: &Effect, gate: &Gate) -> (Report, Classified) {
+        let report = provider.connector.attempt(effect, gate).await;
+        probe::at("dispatch.after_answer").await;
+        let success = provider.connector.success(&effect.effect_type);
+        let found = retry::classify(&report, &provider.provider, &success, self.now());
+        (report, found)
     }
 
     async fn settle(
@@ -216,6 +225,15 @@ const SETTLE_TRIES_MAX: usize = 16;
 const SETTLE_WAITS_MAX: usize = 20;
 const SETTLE_WAIT_FIRST: std::time::Duration = std::time::Duration::from_millis(50);
 const SETTLE_WAIT_MAX: std::time::Duration = std::time::Duration::from_secs(2);
+
+/// What is known of an attempt whose connector panicked: nothing left before the gate was opened, and after that
+/// nobody can say. It is settled at once like any other attempt; a payload that breaks a connector holds up nobody.
+fn broken(words: &str, was_opened: bool) -> (Report, Classified) {
+    let (phase, class) = if was_opened { (Phase::Request, Class::Unknown) } else { (Phase::Resolve, Class::NotSent) };
+    let detail = format!("the connector broke down: {words}");
+    let report = Report { phase, bytes_sent: 0, answer: None, error: Some(detail.clone()), handle: None };
+    (report, Classified { class, external_id: None, retry_after_ms: None, detail: Some(detail) })
+}
 
 enum Outcome {
     Started,

@@ -12,7 +12,7 @@ use tokio::{
     task::JoinSet,
 };
 
-use crate::{engine::Engine, random};
+use crate::{engine::Engine, panics::caught, random};
 
 /// Wakes the workers when there is something to do.
 #[derive(Clone, Default)]
@@ -132,7 +132,8 @@ const SWEEP_PAUSE: Duration = Duration::from_millis(200);
 async fn run(engine: Engine, worker: Worker, period: Duration, mut stopped: watch::Receiver<bool>) {
     let mut backoff = BACKOFF_FIRST;
     loop {
-        let ticked = tick(&engine, worker).await;
+        // A worker that panics is as bad as one that fails, and no worse: it tries again after the pause.
+        let ticked = caught(tick(&engine, worker)).await.unwrap_or_else(Err);
         let again = matches!(ticked, Ok((_, true)));
         let wait = match &ticked {
             Ok(_) => {

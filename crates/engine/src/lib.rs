@@ -20,6 +20,7 @@ pub mod inline;
 pub mod keys;
 pub mod notify;
 pub mod operate;
+mod panics;
 pub mod people;
 pub mod policy;
 pub mod probe;

@@ -2,13 +2,13 @@
 //! holds, else hand over to a person. Lookups never write.
 
 use effectgate_core::{
-    retry::{self, Settlement},
+    retry::{self, Look, Settlement},
     sending,
 };
 use effectgate_store::{Commit, DueEffect};
 use futures_util::future::join_all;
 
-use crate::{engine::Engine, error::Result};
+use crate::{engine::Engine, error::Result, panics::caught};
 
 /// What one tick of the reconciler saw and did.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
@@ -48,7 +48,10 @@ impl Engine {
         };
         let mut settlement = retry::reconcile(effect, &policy.provider, None, self.now());
         let look = match settlement {
-            Settlement::AskFirst => Some(policy.connector.look(effect).await),
+            // A connector that breaks down said nothing; the others are looked at all the same.
+            Settlement::AskFirst => {
+                Some(caught(policy.connector.look(effect)).await.unwrap_or_else(|detail| Look::Nothing { detail }))
+            }
             _ => None,
         };
         if look.is_some() {

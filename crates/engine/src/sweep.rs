@@ -80,8 +80,18 @@ impl Engine {
         count: &mut Count,
         step: impl Fn(&Aggregate, Timestamp) -> Option<Transition>,
     ) -> Result<()> {
-        let due = self.store().run_overdue(kind, None, self.policy().sweeper.batch).await?;
-        self.sweep_refs(due, count, step).await
+        let batch = self.policy().sweeper.batch;
+        let mut after = None;
+        // Page by page: rows that stay as they are must not hide the ones behind them.
+        loop {
+            let due = self.store().run_overdue(kind, after, batch).await?;
+            let is_full = due.len() == batch as usize;
+            after = due.last().map(|last| last.id);
+            self.sweep_refs(due, count, &step).await?;
+            if !is_full {
+                return Ok(());
+            }
+        }
     }
 
     async fn sweep_refs(

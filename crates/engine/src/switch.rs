@@ -5,7 +5,10 @@
 //! said "on" is too old to write on: after the answer no request leaves, on any replica.
 
 use std::{
-    sync::{Mutex, PoisonError},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -157,8 +160,20 @@ impl Engine {
 
 /// The question before the first byte of one effect.
 pub(crate) struct Gate {
-    pub engine: Engine,
-    pub applies: Applies,
+    engine: Engine,
+    applies: Applies,
+    opened: AtomicBool,
+}
+
+impl Gate {
+    pub(crate) fn new(engine: Engine, applies: Applies) -> Self {
+        Self { engine, applies, opened: AtomicBool::new(false) }
+    }
+
+    /// True once a connector was told that it may write. Until then nothing can have left.
+    pub(crate) fn was_opened(&self) -> bool {
+        self.opened.load(Ordering::SeqCst)
+    }
 }
 
 #[async_trait]
@@ -167,7 +182,10 @@ impl WriteGate for Gate {
         crate::probe::at("dispatch.before_write").await;
         match self.applies.stopped_by(&self.engine.switches_now().await) {
             Some(_) => Err("switch_off".into()),
-            None => Ok(()),
+            None => {
+                self.opened.store(true, Ordering::SeqCst);
+                Ok(())
+            }
         }
     }
 }

@@ -80,7 +80,8 @@ pub trait Store: Send + Sync + 'static {
     async fn run_purge(&self, limit: u32) -> Result<Purged>;
 
     /// The dispatcher's effects (pending or scheduled) of a provider that are due by the database's clock, oldest due
-    /// first. On PostgreSQL rows locked by another replica are skipped.
+    /// first. Left out is what a switch holds back (any scope that applies is off): however many there are, they must
+    /// not fill the batches of what may go. On PostgreSQL rows locked by another replica are skipped.
     async fn effect_due(&self, provider: &ProviderName, limit: u32) -> Result<Vec<DueEffect>>;
 
     /// The dispatcher's effects in sending whose lease is over, of all tenants.

@@ -2,7 +2,7 @@
 //! what reached it and what it executed, by key.
 
 use std::{
-    collections::VecDeque,
+    collections::{BTreeMap, VecDeque},
     sync::{Arc, Mutex},
 };
 
@@ -32,8 +32,16 @@ pub enum Answer {
     ConnectionRefused,
     /// Waits for [`Scripted::release`] between the check of the switch and the end, having executed.
     Hang,
-    /// The connector panics.
+    /// Waits for [`Scripted::release`] before the check of the switch: claimed, nothing written.
+    HoldBeforeWrite,
+    /// Executes, and this process never hears of it or of anything else: it was killed.
+    ExecuteThenDie,
+    /// The process was killed after the check of the switch, before anything left.
+    DieBeforeWrite,
+    /// The connector panics before it asks whether it may write.
     Panic,
+    /// The connector panics with the request on the wire, having executed.
+    PanicOnTheWire,
 }
 
 /// One attempt as the provider saw it.
@@ -60,8 +68,11 @@ struct Inner {
     script: VecDeque<Answer>,
     default: Option<Answer>,
     seen: Vec<Seen>,
+    /// What attempts for a target come to, before the script is asked.
+    by_target: BTreeMap<String, Answer>,
     looks: VecDeque<Look>,
     looked: usize,
+    panicking_looks: usize,
 }
 
 impl Default for Scripted {
@@ -78,8 +89,16 @@ impl Scripted {
     pub fn always(&self, answer: Answer) {
         self.inner.lock().unwrap().default = Some(answer);
     }
+    /// Every attempt for this target comes to this.
+    pub fn always_for(&self, target: &str, answer: Answer) {
+        self.inner.lock().unwrap().by_target.insert(target.into(), answer);
+    }
     pub fn push_look(&self, look: Look) {
         self.inner.lock().unwrap().looks.push_back(look);
+    }
+    /// The next lookup panics.
+    pub fn push_panicking_look(&self) {
+        self.inner.lock().unwrap().panicking_looks += 1;
     }
     pub fn seen(&self) -> Vec<Seen> {
         self.inner.lock().unwrap().seen.clone()
@@ -91,6 +110,7 @@ impl Scripted {
     pub fn executed(&self) -> usize {
         self.seen().iter().filter(|s| s.executed).count()
     }
+    /// Waits until this many attempts hang, before or after their write.
     pub async fn until_hanging(&self, attempts: u32) {
         self.hanging.acquire_many(attempts).await.unwrap().forget();
     }
@@ -98,10 +118,25 @@ impl Scripted {
         self.released.add_permits(attempts);
     }
 
-    fn next(&self) -> Answer {
+    fn next(&self, effect: &Effect) -> Answer {
         let mut inner = self.inner.lock().unwrap();
+        if let Some(answer) = inner.by_target.get(&effect.target) {
+            return answer.clone();
+        }
         let default = inner.default.clone();
         inner.script.pop_front().or(default).unwrap_or(Answer::Ok)
+    }
+
+    async fn hang(&self) {
+        self.hanging.add_permits(1);
+        self.released.acquire().await.unwrap().forget();
+    }
+
+    /// The attempt's task stands still for ever, as if its process were gone.
+    async fn die(&self) -> ! {
+        self.hanging.add_permits(1);
+        std::future::pending::<()>().await;
+        unreachable!("what is pending for ever does not end")
     }
 
     fn note(&self, effect: &Effect, executed: bool) -> usize {
@@ -125,15 +160,18 @@ fn answered(status: u16, body: String, retry_after: Option<String>) -> Report {
 #[async_trait]
 impl Connector for Scripted {
     async fn attempt(&self, effect: &Effect, gate: &dyn WriteGate) -> Report {
-        let answer = self.next();
-        if let Answer::ConnectionRefused = answer {
-            return Report::not_sent(Phase::Connect, "connection refused");
+        let answer = self.next(effect);
+        match answer {
+            Answer::ConnectionRefused => return Report::not_sent(Phase::Connect, "connection refused"),
+            Answer::Panic => panic!("the connector panics, as the test told it to"),
+            Answer::HoldBeforeWrite => self.hang().await,
+            _ => {}
         }
         if let Err(reason) = gate.may_write().await {
             return Report::not_sent(Phase::Prepared, reason);
         }
         match answer {
-            Answer::Ok => {
+            Answer::Ok | Answer::HoldBeforeWrite => {
                 let n = self.note(effect, true);
                 answered(200, format!(r#"{{"id":"ext_{n}"}}"#), None)
             }
@@ -152,12 +190,19 @@ impl Connector for Scripted {
             }
             Answer::Hang => {
                 let n = self.note(effect, true);
-                self.hanging.add_permits(1);
-                self.released.acquire().await.unwrap().forget();
+                self.hang().await;
                 answered(200, format!(r#"{{"id":"ext_{n}"}}"#), None)
             }
-            Answer::Panic => panic!("the connector panics, as the test told it to"),
-            Answer::ConnectionRefused => unreachable!("returned above"),
+            Answer::ExecuteThenDie => {
+                self.note(effect, true);
+                self.die().await
+            }
+            Answer::DieBeforeWrite => self.die().await,
+            Answer::PanicOnTheWire => {
+                self.note(effect, true);
+                panic!("the connector panics on the wire, as the test told it to")
+            }
+            Answer::Panic | Answer::ConnectionRefused => unreachable!("ended above"),
         }
     }
 
@@ -168,6 +213,11 @@ impl Connector for Scripted {
     async fn look(&self, _: &Effect) -> Look {
         let mut inner = self.inner.lock().unwrap();
         inner.looked += 1;
+        if inner.panicking_looks > 0 {
+            inner.panicking_looks -= 1;
+            drop(inner);
+            panic!("the lookup panics, as the test told it to");
+        }
         inner.looks.pop_front().unwrap_or(Look::Absent)
     }
 

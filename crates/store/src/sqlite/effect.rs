@@ -15,6 +15,9 @@ use crate::{
     types::{DueEffect, EffectFilter, Page},
 };
 
+/// What a switch holds back is passed over, or the oldest such rows would fill every batch and nothing else would go
+/// out. The commit of an attempt asks the switches again.
+///
 /// Differs: CROSS JOIN holds SQLite's planner to the order written, so that the effects' index leads.
 pub(super) const DUE: &str = concat!(
     "SELECT ",
@@ -23,6 +26,8 @@ pub(super) const DUE: &str = concat!(
     effect_columns!(),
     " FROM effects e CROSS JOIN runs r ON r.run_id = e.run_id
 WHERE e.provider = ?1 AND e.state IN ('pending', 'scheduled') AND e.executor = 'dispatcher' AND e.due_at <= ?2
+  AND NOT EXISTS (SELECT 1 FROM switches s WHERE s.enabled = 0 AND (s.scope, s.name) IN (VALUES
+    ('all', ''), ('tenant', r.tenant), ('flow', r.flow), ('provider', e.provider), ('effect_type', e.type)))
 ORDER BY e.due_at, e.run_id, e.n LIMIT ?3"
 );
 

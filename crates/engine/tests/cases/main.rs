@@ -1,0 +1,19 @@
+//! The handed failure cases (`hc_nn_…`, input files in `data/handed`) and the guarantees, through the engine on SQLite.
+//! One program, so that it links once; a file per noun.
+#![allow(clippy::unwrap_used, reason = "tests may panic")]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod approvals;
+mod attempts;
+mod audit;
+mod guarantees;
+mod kill_switch;
+mod model_output;
+mod outbox;
+mod reconciliation;
+mod reservation;
+mod retention;
+mod retry;
+mod wire;
