@@ -17,9 +17,9 @@ async fn completed(world: &World, key: &str) -> Held {
     held
 }
 
-/// Rounds of the race; the case asks for 10,000, which is a matter of a minute.
+/// Rounds of the race; the case asks for 10,000, which is a matter of minutes.
 fn rounds() -> usize {
-    std::env::var("HC_40_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(500)
+    std::env::var("HC_40_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(150)
 }
 
 #[tokio::test(flavor = "multi_thread")]
