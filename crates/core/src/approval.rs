@@ -329,6 +329,12 @@ fn reject(draft: &mut Draft, approval: &mut Approval, now: Timestamp) {
 
 fn approve(draft: &mut Draft, approval: &mut Approval, actor: &Actor, now: Timestamp) {
     close(approval, ApprovalState::Approved, now);
+    if approval.proposed.is_empty() {
+        // Nothing will go out, so nothing would ever end the run.
+        draft.state(RunState::Completed);
+        draft.entry(EntryKind::Completed, actor, facts! { "effects" => 0 });
+        return;
+    }
     draft.state(RunState::Approved);
     for proposed in &approval.proposed {
         proposal::queue(draft, proposed, actor);
