@@ -49,6 +49,9 @@ const LIMITS: HttpLimits = HttpLimits {
     answer_bytes_max: 256 * 1024 * 1024,
 };
 
+/// Items of one page, at most: the server's own bound.
+const PAGE_MAX: usize = 200;
+
 impl Api {
     /// A client with the API key of the arguments.
     ///
@@ -105,18 +108,26 @@ impl Api {
         json_of(self.send(Method::PUT, path, &[], Some(body)).await?)
     }
 
-    /// Every item of a paged list, at most `limit`.
-    pub(crate) async fn list(&self, path: &str, query: &[(&str, Option<&str>)], limit: usize) -> Result<Listed> {
+    /// Every item of a paged list, at most `limit`. `member` is where a page keeps its items.
+    pub(crate) async fn list(
+        &self,
+        path: &str,
+        member: &str,
+        query: &[(&str, Option<&str>)],
+        limit: usize,
+    ) -> Result<Listed> {
+        let page_size = limit.clamp(1, PAGE_MAX).to_string();
         let mut items = Vec::new();
         let mut cursor: Option<String> = None;
         loop {
             let mut query = query.to_vec();
+            query.push(("limit", Some(&page_size)));
             query.push(("cursor", cursor.as_deref()));
             let mut page = self.get(path, &query).await?;
-            if let Some(Value::Array(found)) = page.get_mut("items").map(Value::take) {
+            if let Some(Value::Array(found)) = page.get_mut(member).map(Value::take) {
                 items.extend(found);
             }
-            cursor = page.get("next").and_then(Value::as_str).map(str::to_owned);
+            cursor = page.get("next_cursor").and_then(Value::as_str).map(str::to_owned);
             if cursor.is_none() || items.len() >= limit {
                 let more = cursor.is_some() || items.len() > limit;
                 items.truncate(limit);

@@ -79,7 +79,7 @@ pub(crate) async fn run(args: Args, out: Out) -> Result {
 }
 
 async fn list(api: &Api, state: &str, out: Out) -> Result {
-    let found = api.list("/v1/approvals", &[("state", Some(state))], 200).await?;
+    let found = api.list("/v1/approvals", "approvals", &[("state", Some(state))], 200).await?;
     if out.json {
         return out.value(&json!({ "items": found.items, "more": found.more }));
     }
@@ -121,10 +121,9 @@ async fn sign_in(api: &mut Api, user: &str) -> Result {
     let body = json!({ "user": user, "password": password.expose_secret() });
     let answer = api.send(http::Method::POST, "/v1/session", &[], Some(&body)).await?;
     api.keep_cookies(&answer.headers);
-    let said = json_of(answer)?;
-    if let Some(token) = said.get("csrf_token").and_then(Value::as_str) {
-        api.set_header("x-csrf-token", token.to_owned());
-    }
+    json_of(answer)?;
+    // Says that no foreign page sends what follows; a session is not taken for it without.
+    api.set_header(effectgate_web::auth::csrf::HEADER, "1".to_owned());
     if api.has_cookies() {
         return Ok(());
     }

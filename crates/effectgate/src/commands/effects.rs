@@ -48,7 +48,7 @@ pub(crate) async fn run(args: Args, out: Out) -> Result {
 
 /// Lists effects in these states (comma-separated; all without).
 pub(crate) async fn list(api: &Api, state: Option<&str>, provider: Option<&str>, limit: usize, out: Out) -> Result {
-    let found = api.list("/v1/effects", &[("state", state), ("provider", provider)], limit).await?;
+    let found = api.list("/v1/effects", "effects", &[("state", state), ("provider", provider)], limit).await?;
     if out.json {
         return out.value(&json!({ "items": found.items, "more": found.more }));
     }

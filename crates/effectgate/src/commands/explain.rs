@@ -31,7 +31,7 @@ async fn find(api: &Api, text: &str, flow: Option<&str>) -> Result<String> {
     if text.starts_with("run_") && flow.is_none() {
         return Ok(text.to_owned());
     }
-    let found = api.list("/v1/runs", &[("key", Some(text)), ("flow", flow)], 20).await?;
+    let found = api.list("/v1/runs", "runs", &[("key", Some(text)), ("flow", flow)], 20).await?;
     match found.items.as_slice() {
         [] => Err(Failure::not_found(format!("no run has the key {text:?}"))),
         [only] => Ok(cell(only, "/id")),

@@ -20,10 +20,10 @@ pub(crate) struct Args {
     /// queued, processing, awaiting_human, approved, completed, failed_retryable, failed_terminal or quarantined
     #[arg(long)]
     state: Option<String>,
-    /// Changed at or after this moment (RFC 3339)
+    /// Created at or after this moment (RFC 3339)
     #[arg(long)]
     since: Option<String>,
-    /// Changed before this moment (RFC 3339)
+    /// Created before this moment (RFC 3339)
     #[arg(long)]
     until: Option<String>,
     /// At most this many
@@ -40,7 +40,7 @@ pub(crate) async fn run(args: Args, out: Out) -> Result {
         ("since", args.since.as_deref()),
         ("until", args.until.as_deref()),
     ];
-    let found = api.list("/v1/runs", &query, args.limit).await?;
+    let found = api.list("/v1/runs", "runs", &query, args.limit).await?;
     if out.json {
         return out.value(&json!({ "items": found.items, "more": found.more }));
     }
