@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use effectgate_engine::EngineError;
 use effectgate_store::StoreError;
 use serde_json::{Value, json};
 
@@ -83,6 +84,19 @@ impl fmt::Display for Failure {
             Some(hint) => write!(f, "\n  {hint}"),
             None => Ok(()),
         }
+    }
+}
+
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        let exit = match error {
+            EngineError::Store(error) => return error.into(),
+            EngineError::NotFound(_) | EngineError::UnknownFlow => Exit::NotFound,
+            EngineError::BadMember { .. } | EngineError::ReasonRequired => Exit::Usage,
+            EngineError::Contended => Exit::Unavailable,
+            _ => Exit::Refused,
+        };
+        Self::new(exit, error.code(), &error)
     }
 }
 

@@ -4,13 +4,13 @@
 mod child;
 mod client;
 mod commands;
-#[allow(dead_code, unused_imports, reason = "`serve` and `check` take it up")]
 mod config;
 mod exit;
 mod output;
 mod scripted;
 mod secret;
 mod telemetry;
+mod wire;
 
 use std::process::ExitCode;
 

@@ -1,9 +1,14 @@
 //! `journal verify|export`: the audit of the record, by a running server or, with `--offline`, straight from the
 //! database (reading only, also while a server runs).
 
-use effectgate_core::ids::{RunId, Tenant};
+use effectgate_core::{
+    ids::{RunId, Tenant},
+    journal::SealedEntry,
+    time::Timestamp,
+};
 use effectgate_engine::Engine;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::{Value, json, value::RawValue};
 
 use crate::{
     client::{Api, ServerArgs, json_of},
@@ -114,11 +119,29 @@ async fn export(engine: &Engine, tenant: &Tenant, out: Out) -> Result {
             chains += 1;
             for entry in engine.chain(head).await? {
                 entries += 1;
-                let line = json!({ "run": entry.run, "seq": entry.seq, "at": entry.at, "kind": entry.kind,
-                    "hash": entry.hash, "entry": serde_json::from_str::<Value>(&entry.text).unwrap_or_default() });
-                out.line(line.to_string())?;
+                out.line(serde_json::to_string(&Line::of(entry)?).map_err(Failure::failed)?)?;
             }
         }
     }
     out.line(json!({ "end": true, "chains": chains, "entries": entries }).to_string())
+}
+
+/// `hash` is SHA-256 over the bytes of `entry` exactly as they stand.
+#[derive(Serialize)]
+struct Line {
+    run_id: RunId,
+    seq: i64,
+    at: Timestamp,
+    kind: String,
+    hash: String,
+    entry: Box<RawValue>,
+}
+
+impl Line {
+    fn of(entry: SealedEntry) -> Result<Self> {
+        let text = RawValue::from_string(entry.text);
+        let text = text.map_err(|e| Failure::failed(format!("entry {} of {}: {e}", entry.seq, entry.run)))?;
+        let hash = entry.hash.to_string();
+        Ok(Self { run_id: entry.run, seq: entry.seq, at: entry.at, kind: entry.kind, hash, entry: text })
+    }
 }

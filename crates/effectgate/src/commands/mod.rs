@@ -3,14 +3,20 @@
 
 mod approve;
 mod bench;
+mod check;
 mod completions;
 mod demo;
+mod doctor;
 mod effects;
 mod explain;
 mod journal;
+mod key;
+mod migrate;
 mod review;
 mod runs;
+mod serve;
 mod switch;
+mod user;
 
 use std::path::PathBuf;
 
@@ -37,6 +43,18 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Show the whole story offline, in seconds: the duplicate without the gate, and not with it
     Demo(demo::Args),
+    /// Run the server
+    Serve(serve::Args),
+    /// Judge a config: every fault at once, each with what to change
+    Check(check::Args),
+    /// Look at everything a server needs: config, database, disk, providers, switch, open work
+    Doctor(doctor::Args),
+    /// The database's schema: how it stands, or bring it up to this binary
+    Migrate(migrate::Args),
+    /// API keys, directly on the database
+    Key(key::Args),
+    /// Local accounts, directly on the database
+    User(user::Args),
     /// List runs
     Runs(runs::Args),
     /// Tell the story of one key: processed, sent, why not, who approved, what would make it go
@@ -59,22 +77,35 @@ pub(crate) enum Command {
 
 impl Command {
     pub(crate) fn is_server(&self) -> bool {
-        false
+        matches!(self, Self::Serve(_))
     }
+}
+
+/// What every command may need to know.
+pub(crate) struct Here {
+    pub(crate) config: Option<PathBuf>,
+    pub(crate) out: Out,
 }
 
 /// Runs the command that was asked for.
 pub(crate) async fn run(cli: Cli) -> Result {
     let out = Out::new(cli.json);
+    let here = Here { config: cli.config, out };
     match cli.command {
         Command::Demo(args) => demo::run(&args, out).await,
+        Command::Serve(args) => serve::run(&args, &here).await,
+        Command::Check(args) => check::run(&args, &here),
+        Command::Doctor(args) => doctor::run(&args, &here).await,
+        Command::Migrate(args) => migrate::run(&args, &here).await,
+        Command::Key(args) => key::run(args, &here).await,
+        Command::User(args) => user::run(args, &here).await,
         Command::Runs(args) => runs::run(args, out).await,
         Command::Explain(args) => explain::run(args, out).await,
         Command::Effects(args) => effects::run(args, out).await,
         Command::Review(args) => review::run(args, out).await,
         Command::Approve(args) => approve::run(args, out).await,
         Command::Switch(args) => switch::run(args, out).await,
-        Command::Journal(args) => journal::run(args, out).await,
+        Command::Journal(args) => journal::run(args, &here).await,
         Command::Bench(args) => bench::run(&args, out).await,
         Command::Completions(args) => completions::run(&args, out),
     }

@@ -28,6 +28,7 @@ pub(crate) use effective::effective;
 pub(crate) use environment::Environment;
 pub(crate) use error::{ConfigError, ConfigErrors};
 pub(crate) use load::{Loaded, load};
+pub(crate) use provider::{ProviderConfig, TlsWord};
 pub(crate) use resolve::{DatabaseSettings, Resolved, ServerSettings};
 
 /// The whole file.

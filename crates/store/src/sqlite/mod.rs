@@ -81,7 +81,21 @@ impl SqliteStore {
         let mut conn = pool::open_writer(path, options.pages_max)?;
         migrate::migrate(&mut conn, clock.now())?;
         flush_folder(path);
-        Ok(Self { pool: Pool::start(path, &clock, Some((conn, lock)))? })
+        Ok(Self { pool: Pool::start(path, &clock, Some((conn, Some(lock))))? })
+    }
+
+    /// Opens a file that a server may be serving, for the command line's few writes to what belongs to no run (API keys,
+    /// accounts): it takes no lock file, migrates nothing, and waits for the server's transactions as the server waits
+    /// for its own. Not for leases: those are judged by the one serving process's clock.
+    ///
+    /// # Errors
+    /// As for [`open_read_only`](Self::open_read_only).
+    pub fn open_beside(path: impl AsRef<Path>) -> Result<Self> {
+        let path = on_disk(path.as_ref())?;
+        check_current(path)?;
+        let clock = Arc::new(Clock::new(clock::system()));
+        let conn = pool::open_writer(path, None)?;
+        Ok(Self { pool: Pool::start(path, &clock, Some((conn, None)))? })
     }
 
     /// Opens a file for reading only, also while a server runs on it. Every write is refused.
@@ -91,13 +105,19 @@ impl SqliteStore {
     /// [`StoreError::MigrationChanged`] as for [`open`](Self::open).
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self> {
         let path = on_disk(path.as_ref())?;
-        let conn: Connection = pool::open_reader(path)?;
-        if migrate::check(&conn)? != migrate::MIGRATIONS.len() {
-            return Err(cannot_open(path, "its schema is older than this binary: start the server once"));
-        }
+        check_current(path)?;
         let clock = Arc::new(Clock::new(clock::system()));
         Ok(Self { pool: Pool::start(path, &clock, None)? })
     }
+}
+
+/// Refuses a file that is not there or whose schema is not this binary's.
+fn check_current(path: &Path) -> Result<()> {
+    let conn: Connection = pool::open_reader(path)?;
+    if migrate::check(&conn)? != migrate::MIGRATIONS.len() {
+        return Err(cannot_open(path, "its schema is older than this binary: start the server once"));
+    }
+    Ok(())
 }
 
 fn cannot_open(path: &Path, what: impl ToString) -> StoreError {

@@ -59,7 +59,7 @@ impl Job {
 
 /// Works until every sender is gone and the queue is empty. Holds the lock file, so that the file is free for another
 /// process exactly when nothing of this one can write any more.
-pub(crate) fn work(mut queue: mpsc::Receiver<Job>, conn: Connection, clock: &Arc<Clock>, lock: File) {
+pub(crate) fn work(mut queue: mpsc::Receiver<Job>, conn: Connection, clock: &Arc<Clock>, lock: Option<File>) {
     while let Some(first) = queue.blocking_recv() {
         let mut batch = vec![first];
         while batch.len() < BATCH_MAX

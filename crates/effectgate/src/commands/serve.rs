@@ -1,0 +1,126 @@
+//! `serve`: the server. Opens the store (migrating it), makes the first key, starts the workers and the listener; stops
+//! in order on SIGTERM, SIGINT or the end of standard input where that was asked for: no new connections, requests
+//! under way end, the workers stop, the store closes.
+
+use std::{fs, path::Path, time::Duration};
+
+use effectgate_core::ids::Tenant;
+use effectgate_engine::{Engine, driver::Workers};
+use effectgate_web::App;
+use serde_json::json;
+use tokio::{io::AsyncReadExt as _, net::TcpListener, signal::unix};
+
+use crate::{
+    commands::Here,
+    config::{DatabaseSettings, Resolved, ServerSettings},
+    exit::{Exit, Failure, Result},
+    output::Out,
+    wire::{self, Access},
+};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Stop when standard input ends: for a parent process that must not leave a server behind
+    #[arg(long, hide = true)]
+    until_stdin_closes: bool,
+}
+
+/// How long attempts under way may take to end at a stop. Longer ones are found as unknown by the next start; a mail's
+/// last reply may take ten minutes, and no supervisor waits that long.
+const ATTEMPTS_PATIENCE: Duration = Duration::from_secs(20);
+
+pub(crate) async fn run(args: &Args, here: &Here) -> Result {
+    let Resolved { mut policy, server, database, notes } = wire::read_config(here.config.as_deref())?.resolve()?;
+    notes.iter().for_each(|note| tracing::warn!("{note}"));
+    let listener = listen(&server).await?;
+    let address = format!("http://{}", listener.local_addr()?);
+    if server.listen.port() == 0 {
+        // A port that the system chose: links must name it.
+        policy.public_url = policy.public_url.replacen(&format!("http://{}", server.listen), &address, 1);
+    }
+    let settings = wire::web_settings(&server, &policy.public_url);
+    let engine = wire::engine(wire::open(&database, Access::Serve).await?, policy);
+    let served = serve(args, here.out, &engine, listener, settings, &address, &database).await;
+    engine.store().close().await;
+    served
+}
+
+async fn listen(server: &ServerSettings) -> Result<TcpListener> {
+    TcpListener::bind(server.listen).await.map_err(|error| {
+        Failure::new(Exit::Unavailable, "cannot_listen", format!("{}: {error}", server.listen))
+            .hint("Is a server running there already? server.listen names another address.")
+    })
+}
+
+async fn serve(
+    args: &Args,
+    out: Out,
+    engine: &Engine,
+    listener: TcpListener,
+    settings: effectgate_web::WebSettings,
+    address: &str,
+    database: &DatabaseSettings,
+) -> Result {
+    first_key(engine, out).await?;
+    let stop = stop_signal(args.until_stdin_closes)?;
+    let workers = Workers::start(engine);
+    say_where(out, address, database)?;
+    let served = effectgate_web::serve(listener, App::new(engine.clone(), settings), stop).await;
+    tracing::info!("stopping");
+    workers.stop(ATTEMPTS_PATIENCE).await;
+    served.map_err(Failure::from)
+}
+
+/// Makes the first admin key: the one that was given, or, where there is none at all, a fresh one, printed once.
+async fn first_key(engine: &Engine, out: Out) -> Result {
+    let given = given_key()?;
+    let made = engine.key_bootstrap(&Tenant::new(wire::TENANT), given.as_deref()).await?;
+    let Some(key) = made.filter(|_| given.is_none()) else { return Ok(()) };
+    if out.json {
+        return out.line(json!({ "bootstrap_key": key.token, "shown": "once" }).to_string());
+    }
+    out.line("The first admin key, shown this once:")?;
+    out.line(format!("  {}", key.token))
+}
+
+/// `EFFECTGATE_BOOTSTRAP_KEY`, or the content of the file that `EFFECTGATE_BOOTSTRAP_KEY_FILE` names.
+fn given_key() -> Result<Option<String>> {
+    if let Ok(key) = std::env::var("EFFECTGATE_BOOTSTRAP_KEY") {
+        return Ok(Some(key.trim().to_owned()));
+    }
+    let Ok(path) = std::env::var("EFFECTGATE_BOOTSTRAP_KEY_FILE") else { return Ok(None) };
+    let read = fs::read_to_string(Path::new(&path));
+    let text = read.map_err(|e| Failure::usage(format!("EFFECTGATE_BOOTSTRAP_KEY_FILE names {path}: {e}")))?;
+    Ok(Some(text.trim().to_owned()))
+}
+
+fn say_where(out: Out, address: &str, database: &DatabaseSettings) -> Result {
+    let version = env!("CARGO_PKG_VERSION");
+    let kind = match database {
+        DatabaseSettings::Sqlite { path } => format!("sqlite:{}", path.display()),
+        // The URL may carry a password.
+        DatabaseSettings::Postgres { .. } => "PostgreSQL".to_owned(),
+    };
+    if out.json {
+        return out.line(json!({ "listening": address, "version": version, "database": kind }).to_string());
+    }
+    out.line(format!("Effectgate {version} listens on {address}, keeps everything in {kind}"))
+}
+
+/// Completes when the server is to stop.
+fn stop_signal(until_stdin_closes: bool) -> Result<impl Future<Output = ()> + Send> {
+    let mut terminate = unix::signal(unix::SignalKind::terminate())?;
+    let mut interrupt = unix::signal(unix::SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+            () = stdin_closed(), if until_stdin_closes => {}
+        }
+    })
+}
+
+async fn stdin_closed() {
+    let (mut stdin, mut bin) = (tokio::io::stdin(), [0; 64]);
+    while matches!(stdin.read(&mut bin).await, Ok(n) if n > 0) {}
+}

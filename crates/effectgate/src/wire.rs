@@ -1,0 +1,105 @@
+//! Puts the server together: config, store, engine, web. The only place that names a concrete store. What runs and for
+//! how long is the commands' business.
+
+use std::{path::Path, sync::Arc};
+
+use effectgate_engine::{Engine, clock::SystemClock, policy::Policy};
+use effectgate_store::{SqliteStore, Store, StoreError};
+use effectgate_web::WebSettings;
+
+use crate::{
+    config::{ConfigErrors, DatabaseSettings, Environment, Loaded, Resolved, ServerSettings, load},
+    exit::{Exit, Failure, Result},
+};
+
+/// The tenant of a house that has only one.
+pub(crate) const TENANT: &str = "default";
+/// What is read where no config is named.
+const FILE: &str = "effectgate.toml";
+
+/// Reads the config: the file that was named, else `effectgate.toml` if it is here, else defaults.
+///
+/// # Errors
+/// It cannot be read.
+pub(crate) fn read_config(named: Option<&Path>) -> Result<Loaded> {
+    let here = Some(Path::new(FILE)).filter(|path| path.exists());
+    Ok(load(named.or(here), Environment::of_process())?)
+}
+
+impl From<ConfigErrors> for Failure {
+    fn from(errors: ConfigErrors) -> Self {
+        Self::new(Exit::Refused, "bad_config", &errors).hint("`effectgate check` reads it again.")
+    }
+}
+
+/// How a store is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// As the server: migrates first; on SQLite nobody else may.
+    Serve,
+    /// For the few writes of the command line, whether a server runs or not.
+    Beside,
+    /// Nothing is written.
+    Read,
+}
+
+/// Opens the database of a config.
+///
+/// # Errors
+/// It cannot be reached, is in use, or is newer than this binary.
+pub(crate) async fn open(database: &DatabaseSettings, access: Access) -> Result<Arc<dyn Store>> {
+    match database {
+        DatabaseSettings::Sqlite { path } => {
+            let path = path.clone();
+            let opened = tokio::task::spawn_blocking(move || open_sqlite(&path, access)).await;
+            Ok(Arc::new(opened.map_err(Failure::failed)??))
+        }
+    }
+}
+
+/// Opening a file migrates it and starts threads: not on the runtime's own.
+fn open_sqlite(path: &Path, access: Access) -> Result<SqliteStore, StoreError> {
+    match access {
+        Access::Serve => SqliteStore::open(path),
+        Access::Read => SqliteStore::open_read_only(path),
+        // Without a server the lock is free, and a new file gets its schema; with one, the file is there and current.
+        Access::Beside => match SqliteStore::open(path) {
+            Err(StoreError::InUse { .. }) => SqliteStore::open_beside(path),
+            opened => opened,
+        },
+    }
+}
+
+/// The engine over a store, on the machine's clock.
+pub(crate) fn engine(store: Arc<dyn Store>, policy: Policy) -> Engine {
+    Engine::new(store, policy, Arc::new(SystemClock))
+}
+
+/// An engine for commands that change keys and people directly on the database.
+pub(crate) async fn beside(named: Option<&Path>) -> Result<Engine> {
+    over(named, Access::Beside).await
+}
+
+/// An engine for commands that only read.
+pub(crate) async fn reader(named: Option<&Path>) -> Result<Engine> {
+    over(named, Access::Read).await
+}
+
+async fn over(named: Option<&Path>, access: Access) -> Result<Engine> {
+    let Resolved { policy, database, .. } = read_config(named)?.resolve()?;
+    Ok(engine(open(&database, access).await?, policy))
+}
+
+/// The web room's settings.
+pub(crate) fn web_settings(server: &ServerSettings, public_url: &str) -> WebSettings {
+    WebSettings {
+        public_url: public_url.to_owned(),
+        body_bytes_max: server.body_bytes_max,
+        connections_max: server.connections_max,
+        header_timeout_ms: u64::try_from(server.header_timeout.as_millis()).unwrap_or(u64::MAX),
+        // A cookie that is only sent over TLS would never come back over plain HTTP.
+        cookie_secure: public_url.starts_with("https://"),
+        tenant: TENANT.to_owned(),
+        ..WebSettings::default()
+    }
+}
