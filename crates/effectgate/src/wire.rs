@@ -54,6 +54,9 @@ pub(crate) async fn open(database: &DatabaseSettings, access: Access) -> Result<
             let opened = tokio::task::spawn_blocking(move || open_sqlite(&path, access)).await;
             Ok(Arc::new(opened.map_err(Failure::failed)??))
         }
+        DatabaseSettings::Postgres { .. } => {
+            Err(Failure::new(Exit::Refused, "no_postgres", "this build has no PostgreSQL; use sqlite:PATH"))
+        }
     }
 }
 

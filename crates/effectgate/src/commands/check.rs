@@ -34,8 +34,7 @@ pub(crate) fn run(args: &Args, here: &Here) -> Result {
     };
     if out.json {
         let list = faults.iter().flat_map(|f| &f.0);
-        let list: Vec<_> =
-            list.map(|f| json!({ "path": f.path, "what": f.what, "change": f.advice })).collect();
+        let list: Vec<_> = list.map(|f| json!({ "path": f.path, "what": f.what, "change": f.advice })).collect();
         out.value(&json!({ "ok": faults.is_none(), "faults": list, "notes": notes, "effective": shown }))?;
         return verdict(faults.as_ref());
     }

@@ -65,7 +65,7 @@ async fn serve(
     let stop = stop_signal(args.until_stdin_closes)?;
     let workers = Workers::start(engine);
     say_where(out, address, database)?;
-    let served = effectgate_web::serve(listener, App::new(engine.clone(), settings), stop).await;
+    let served = effectgate_web::server::serve(listener, App::new(engine.clone(), settings), stop).await;
     tracing::info!("stopping");
     workers.stop(ATTEMPTS_PATIENCE).await;
     served.map_err(Failure::from)

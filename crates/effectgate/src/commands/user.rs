@@ -57,12 +57,20 @@ async fn act(engine: &Engine, tenant: &Tenant, verb: Verb, out: Out) -> Result {
             let put = UserPut { name: name.clone(), email, password_hash, roles };
             let is_new = engine.user_put(tenant, &ACTOR, &put).await?;
             let word = if is_new { "made" } else { "changed" };
-            if out.json { out.value(&json!({ "user": name, "new": is_new })) } else { out.line(format!("{name}: {word}")) }
+            if out.json {
+                out.value(&json!({ "user": name, "new": is_new }))
+            } else {
+                out.line(format!("{name}: {word}"))
+            }
         }
         Verb::List => list(&engine.store().user_list(tenant).await?, out),
         Verb::Disable { name } => {
             engine.user_disable(tenant, &ACTOR, &name).await?;
-            if out.json { out.value(&json!({ "user": name, "disabled": true })) } else { out.line(format!("{name}: disabled")) }
+            if out.json {
+                out.value(&json!({ "user": name, "disabled": true }))
+            } else {
+                out.line(format!("{name}: disabled"))
+            }
         }
     }
 }

@@ -26,7 +26,9 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use effective::effective;
 pub(crate) use environment::Environment;
-pub(crate) use error::{ConfigError, ConfigErrors};
+#[cfg(test)]
+pub(crate) use error::ConfigError;
+pub(crate) use error::ConfigErrors;
 pub(crate) use load::{Loaded, load};
 pub(crate) use provider::{ProviderConfig, TlsWord};
 pub(crate) use resolve::{DatabaseSettings, Resolved, ServerSettings};

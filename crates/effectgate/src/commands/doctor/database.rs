@@ -69,7 +69,8 @@ async fn switch(engine: &Engine, ceiling: Ceiling) -> Finding {
         return Finding::warn("switch", detail, "Set actions.enabled = true when effects are to go.");
     }
     let switches = engine.switches().await;
-    let off: Vec<_> = switches.iter().filter(|s| !s.enabled).map(|s| format!("{} {}", s.scope.as_str(), s.name)).collect();
+    let off: Vec<_> =
+        switches.iter().filter(|s| !s.enabled).map(|s| format!("{} {}", s.scope.as_str(), s.name)).collect();
     match off.as_slice() {
         [] => Finding::ok("switch", "on"),
         off => Finding::warn("switch", format!("off: {}", off.join(", ")), "`effectgate switch` shows who and why."),
@@ -88,11 +89,15 @@ fn open_work(gauge: &Gauge, stuck_ms: i64) -> Option<Finding> {
     let detail = format!("{count}, the oldest unchanged for {minutes} min");
     match gauge.state.as_str() {
         _ if count == 0 => None,
-        "review" | "unknown" => Some(Finding::warn(what, detail, "`effectgate review` lists them; a person settles them.")),
-        "quarantined" => Some(Finding::warn(what, detail, "Release or close them, with a reason.")),
-        _ if gauge.oldest_ms > stuck_ms => {
-            Some(Finding::warn(what, detail, "Older than sweeper.stuck_ms; `effectgate explain` says what would make one go."))
+        "review" | "unknown" => {
+            Some(Finding::warn(what, detail, "`effectgate review` lists them; a person settles them."))
         }
+        "quarantined" => Some(Finding::warn(what, detail, "Release or close them, with a reason.")),
+        _ if gauge.oldest_ms > stuck_ms => Some(Finding::warn(
+            what,
+            detail,
+            "Older than sweeper.stuck_ms; `effectgate explain` says what would make one go.",
+        )),
         _ => Some(Finding::ok(what, detail)),
     }
 }

@@ -29,7 +29,11 @@ fn permissions(path: &Path, folder: &Path) -> Finding {
     };
     if found.permissions().readonly() {
         let detail = format!("{} cannot be written", folder.display());
-        return Finding::fail(what, detail, "Give the server's user the right to write there; the log lies beside the file.");
+        return Finding::fail(
+            what,
+            detail,
+            "Give the server's user the right to write there; the log lies beside the file.",
+        );
     }
     if !path.exists() {
         return Finding::ok(what, folder.display().to_string());
@@ -42,7 +46,8 @@ fn permissions(path: &Path, folder: &Path) -> Finding {
     if mode & 0o077 == 0 {
         return Finding::ok(what, format!("{}, for its owner alone", path.display()));
     }
-    let detail = format!("{} can be read by others (mode {:o}); payloads are personal data", path.display(), mode & 0o777);
+    let detail =
+        format!("{} can be read by others (mode {:o}); payloads are personal data", path.display(), mode & 0o777);
     Finding::warn(what, detail, "chmod 600 the file and its -wal and -shm.")
 }
 

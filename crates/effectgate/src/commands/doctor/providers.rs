@@ -53,9 +53,10 @@ fn place(provider: &ProviderConfig) -> Option<Place> {
 
 async fn one(what: String, place: &Place) -> Finding {
     let Place { host, port, greets } = place;
-    match timeout(PATIENCE, lookup_host((host.as_str(), *port))).await {
-        Ok(Ok(mut found)) if found.next().is_some() => {}
-        _ => return Finding::fail(what, format!("{host} does not resolve"), "Check the name, and this machine's resolver."),
+    let found = timeout(PATIENCE, lookup_host((host.as_str(), *port))).await;
+    let resolves = found.is_ok_and(|found| found.is_ok_and(|mut addresses| addresses.next().is_some()));
+    if !resolves {
+        return Finding::fail(what, format!("{host} does not resolve"), "Check the name, and this machine's resolver.");
     }
     if !greets {
         return Finding::ok(what, format!("{host} resolves"));
@@ -64,7 +65,11 @@ async fn one(what: String, place: &Place) -> Finding {
         Ok(Ok(line)) if line.starts_with("220") => Finding::ok(what, format!("{host}:{port} greets")),
         Ok(Ok(line)) => {
             let line: String = line.trim().chars().take(100).collect();
-            Finding::fail(what, format!("{host}:{port} greets with {line:?}"), "Is this a mail host, and may we use it?")
+            Finding::fail(
+                what,
+                format!("{host}:{port} greets with {line:?}"),
+                "Is this a mail host, and may we use it?",
+            )
         }
         Ok(Err(error)) => Finding::fail(what, format!("{host}:{port}: {error}"), "Check host, port and firewall."),
         Err(_) => Finding::fail(what, format!("{host}:{port} says nothing"), "Check host, port, firewall and tls."),
