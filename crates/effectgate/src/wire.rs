@@ -4,7 +4,7 @@
 use std::{path::Path, sync::Arc};
 
 use effectgate_engine::{Engine, clock::SystemClock, policy::Policy};
-use effectgate_store::{SqliteStore, Store, StoreError};
+use effectgate_store::{SqliteOptions, SqliteStore, Store, StoreError};
 use effectgate_web::WebSettings;
 
 use crate::{
@@ -49,9 +49,9 @@ pub(crate) enum Access {
 /// It cannot be reached, is in use, or is newer than this binary.
 pub(crate) async fn open(database: &DatabaseSettings, access: Access) -> Result<Arc<dyn Store>> {
     match database {
-        DatabaseSettings::Sqlite { path } => {
-            let path = path.clone();
-            let opened = tokio::task::spawn_blocking(move || open_sqlite(&path, access)).await;
+        DatabaseSettings::Sqlite { path, batch_max } => {
+            let (path, batch_max) = (path.clone(), *batch_max);
+            let opened = tokio::task::spawn_blocking(move || open_sqlite(&path, batch_max, access)).await;
             Ok(Arc::new(opened.map_err(Failure::failed)??))
         }
         DatabaseSettings::Postgres { .. } => {
@@ -61,9 +61,11 @@ pub(crate) async fn open(database: &DatabaseSettings, access: Access) -> Result<
 }
 
 /// Opening a file migrates it and starts threads: not on the runtime's own.
-fn open_sqlite(path: &Path, access: Access) -> Result<SqliteStore, StoreError> {
+fn open_sqlite(path: &Path, batch_max: usize, access: Access) -> Result<SqliteStore, StoreError> {
     match access {
-        Access::Serve => SqliteStore::open(path),
+        Access::Serve => {
+            SqliteStore::open_with(path, SqliteOptions { batch_max: Some(batch_max), ..SqliteOptions::default() })
+        }
         Access::Read => SqliteStore::open_read_only(path),
         // Without a server the lock is free, and a new file gets its schema; with one, the file is there and current.
         Access::Beside => match SqliteStore::open(path) {

@@ -44,5 +44,5 @@ pub(crate) async fn run(args: &Args, here: &Here) -> Result {
 }
 
 fn is_new(database: &DatabaseSettings) -> bool {
-    matches!(database, DatabaseSettings::Sqlite { path } if !path.exists())
+    matches!(database, DatabaseSettings::Sqlite { path, .. } if !path.exists())
 }

@@ -97,7 +97,7 @@ fn given_key() -> Result<Option<String>> {
 fn say_where(out: Out, address: &str, database: &DatabaseSettings) -> Result {
     let version = env!("CARGO_PKG_VERSION");
     let kind = match database {
-        DatabaseSettings::Sqlite { path } => format!("sqlite:{}", path.display()),
+        DatabaseSettings::Sqlite { path, .. } => format!("sqlite:{}", path.display()),
         // The URL may carry a password.
         DatabaseSettings::Postgres { .. } => "PostgreSQL".to_owned(),
     };

@@ -128,13 +128,13 @@ pub(crate) struct AuthConfig {
 pub(crate) struct RateConfig {
     /// Default 20: below what most providers allow for one account.
     pub(crate) per_second: f64,
-    /// Default 4: as many as the dispatcher has workers by default.
-    pub(crate) concurrent: i64,
+    /// Attempts under way at once at this provider. Default: `dispatcher.workers`.
+    pub(crate) concurrent: Option<i64>,
 }
 
 impl Default for RateConfig {
     fn default() -> Self {
-        Self { per_second: 20.0, concurrent: 4 }
+        Self { per_second: 20.0, concurrent: None }
     }
 }
 

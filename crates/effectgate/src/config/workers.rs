@@ -12,17 +12,19 @@ pub(crate) struct ActionsConfig {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct DispatcherConfig {
-    /// Attempts under way at once, over all providers. Default 4: each holds a connection for up to its time-out.
+    /// Attempts under way at once at each provider that names no `rate.concurrent`. Default 4: each holds a connection
+    /// for up to its time-out. Providers do not share, so one that hangs holds up nobody else.
     pub(crate) workers: i64,
     /// Default 500 ms: only what no nudge announced waits this long.
     pub(crate) period_ms: i64,
-    /// Effects claimed for one provider in one go. Default 16: four for each worker, so none waits for the database.
+    /// Effects claimed for one provider in one go. Default 100: they share one commit; no more are claimed than there
+    /// are free places.
     pub(crate) batch: i64,
 }
 
 impl Default for DispatcherConfig {
     fn default() -> Self {
-        Self { workers: 4, period_ms: 500, batch: 16 }
+        Self { workers: 4, period_ms: 500, batch: 100 }
     }
 }
 

@@ -49,6 +49,8 @@ pub struct SqliteOptions {
     pub clock: Option<ClockFn>,
     /// Bounds the file, in pages of 4 KiB; SQLite's own bound without one. Writes beyond it are not available.
     pub pages_max: Option<u32>,
+    /// Writes that share one commit; [`writer::BATCH_MAX`] without it. 1 commits each by itself, for comparison.
+    pub batch_max: Option<usize>,
 }
 
 impl SqliteStore {
@@ -66,7 +68,7 @@ impl SqliteStore {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn open_with_clock(path: impl AsRef<Path>, clock: ClockFn) -> Result<Self> {
-        Self::open_with(path, SqliteOptions { clock: Some(clock), pages_max: None })
+        Self::open_with(path, SqliteOptions { clock: Some(clock), ..SqliteOptions::default() })
     }
 
     /// The same with every option.
@@ -78,10 +80,11 @@ impl SqliteStore {
         let lock = lock(path)?;
         make_private(path)?;
         let clock = Arc::new(Clock::new(options.clock.unwrap_or_else(clock::system)));
+        let batch_max = options.batch_max.unwrap_or(writer::BATCH_MAX).max(1);
         let mut conn = pool::open_writer(path, options.pages_max)?;
         migrate::migrate(&mut conn, clock.now())?;
         flush_folder(path);
-        Ok(Self { pool: Pool::start(path, &clock, Some((conn, Some(lock))))? })
+        Ok(Self { pool: Pool::start(path, &clock, Some((conn, Some(lock), batch_max)))? })
     }
 
     /// Opens a file that a server may be serving, for the command line's few writes to what belongs to no run (API keys,
@@ -95,7 +98,7 @@ impl SqliteStore {
         check_current(path)?;
         let clock = Arc::new(Clock::new(clock::system()));
         let conn = pool::open_writer(path, None)?;
-        Ok(Self { pool: Pool::start(path, &clock, Some((conn, None)))? })
+        Ok(Self { pool: Pool::start(path, &clock, Some((conn, None, writer::BATCH_MAX)))? })
     }
 
     /// Opens a file for reading only, also while a server runs on it. Every write is refused.

@@ -75,7 +75,7 @@ fn open(path: &Path, flags: OpenFlags) -> Result<Connection> {
 
 impl Pool {
     /// Starts the threads. Without a writer every write is refused.
-    pub(crate) fn start(path: &Path, clock: &Arc<Clock>, writer: Option<(Connection, Option<File>)>) -> Result<Self> {
+    pub(crate) fn start(path: &Path, clock: &Arc<Clock>, writer: Option<(Connection, Option<File>, usize)>) -> Result<Self> {
         let mut threads = Vec::new();
         let (read, queue) = mpsc::channel(READ_QUEUE_MAX);
         let queue = Arc::new(Mutex::new(queue));
@@ -84,10 +84,10 @@ impl Pool {
             threads.push(spawn(&format!("store-read-{n}"), move || read_on(&queue, &conn, &clock))?);
         }
         let mut write = None;
-        if let Some((conn, lock)) = writer {
+        if let Some((conn, lock, batch_max)) = writer {
             let (sender, queue) = mpsc::channel(writer::QUEUE_MAX);
             let clock = Arc::clone(clock);
-            threads.push(spawn("store-write", move || writer::work(queue, conn, &clock, lock))?);
+            threads.push(spawn("store-write", move || writer::work(queue, conn, &clock, lock, batch_max))?);
             write = Some(sender);
         }
         let (write, read) = (RwLock::new(write), RwLock::new(Some(read)));

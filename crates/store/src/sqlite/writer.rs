@@ -22,7 +22,7 @@ use crate::{Result, StoreError};
 pub(crate) const QUEUE_MAX: usize = 4096;
 /// Operations in one transaction: enough that the flush is a small part (measured: little gain beyond 128), few enough
 /// that the first in the batch is answered within tens of milliseconds.
-const BATCH_MAX: usize = 512;
+pub(crate) const BATCH_MAX: usize = 512;
 
 const BEGIN: &str = "BEGIN IMMEDIATE";
 const COMMIT: &str = "COMMIT";
@@ -59,10 +59,16 @@ impl Job {
 
 /// Works until every sender is gone and the queue is empty. Holds the lock file, so that the file is free for another
 /// process exactly when nothing of this one can write any more.
-pub(crate) fn work(mut queue: mpsc::Receiver<Job>, conn: Connection, clock: &Arc<Clock>, lock: Option<File>) {
+pub(crate) fn work(
+    mut queue: mpsc::Receiver<Job>,
+    conn: Connection,
+    clock: &Arc<Clock>,
+    lock: Option<File>,
+    batch_max: usize,
+) {
     while let Some(first) = queue.blocking_recv() {
         let mut batch = vec![first];
-        while batch.len() < BATCH_MAX
+        while batch.len() < batch_max
             && let Ok(job) = queue.try_recv()
         {
             batch.push(job);

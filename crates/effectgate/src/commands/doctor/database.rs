@@ -16,7 +16,7 @@ const SKEW_WARN_MS: i64 = 1_000;
 const SKEW_FAIL_MS: i64 = 60_000;
 
 pub(super) async fn look(database: &DatabaseSettings, policy: Policy) -> Vec<Finding> {
-    if matches!(database, DatabaseSettings::Sqlite { path } if !path.exists()) {
+    if matches!(database, DatabaseSettings::Sqlite { path, .. } if !path.exists()) {
         return vec![Finding::ok("database", "not there yet; the first start of the server makes it")];
     }
     let store = match wire::open(database, Access::Read).await {

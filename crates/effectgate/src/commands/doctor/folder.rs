@@ -17,7 +17,7 @@ const ROOM_WARN: u64 = 1 << 30;
 const ROOM_FAIL: u64 = 64 << 20;
 
 pub(super) fn look(database: &DatabaseSettings) -> Vec<Finding> {
-    let DatabaseSettings::Sqlite { path } = database else { return Vec::new() };
+    let DatabaseSettings::Sqlite { path, .. } = database else { return Vec::new() };
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     vec![permissions(path, folder), room(folder)]
 }

@@ -44,7 +44,7 @@ pub(crate) struct ServerSettings {
 
 #[derive(Debug, Clone)]
 pub(crate) enum DatabaseSettings {
-    Sqlite { path: PathBuf },
+    Sqlite { path: PathBuf, batch_max: usize },
     Postgres { url: SecretString, connections_max: usize },
 }
 

@@ -48,7 +48,7 @@ fn one(judge: &mut Judge<'_>, config: &Config, name: &str) -> Option<(ProviderNa
             (smtp::connector(judge, &at, config, name, tls).map(|c| Arc::new(c) as _), Some(Class::Advisory))
         }
     };
-    let provider = common(judge, &at, name, provider, class);
+    let provider = common(judge, &at, name, provider, class, config.dispatcher.workers);
     Some((ProviderName::new(name), ProviderPolicy { provider: provider?, connector: connector? }))
 }
 
@@ -72,6 +72,7 @@ fn common(
     name: &str,
     provider: &ProviderConfig,
     class: Option<Class>,
+    workers: i64,
 ) -> Option<Provider> {
     let smtp = provider.kind == ProviderKind::Smtp;
     let statuses = http::statuses(judge, at, provider);
@@ -111,7 +112,7 @@ fn common(
         external_id_required: provider.external_id_required,
         attempt_ms_max: attempt_ms_max(provider),
         sending_margin_ms,
-        rate: rate(judge, at, provider),
+        rate: rate(judge, at, provider, workers),
         breaker: breaker(judge, at, provider),
     })
 }
@@ -146,14 +147,14 @@ pub(super) fn backoff(judge: &mut Judge<'_>, at: &str, backoff: &BackoffConfig) 
     Backoff { base_ms, max_ms }
 }
 
-fn rate(judge: &mut Judge<'_>, at: &str, provider: &ProviderConfig) -> Rate {
+fn rate(judge: &mut Judge<'_>, at: &str, provider: &ProviderConfig, workers: i64) -> Rate {
     let per_second = provider.rate.per_second;
     if !(per_second > 0.0 && per_second <= 100_000.0) {
         let what = format!("{per_second} is not a rate above 0 and up to 100000");
         judge.refuse(&format!("{at}.rate.per_second"), what, "To stop a provider, turn its switch.");
     }
     let why = "To stop a provider, turn its switch.";
-    let concurrent = judge.within(&format!("{at}.rate.concurrent"), provider.rate.concurrent, 1, 1_000, why);
+    let concurrent = judge.within(&format!("{at}.rate.concurrent"), provider.rate.concurrent.unwrap_or(workers), 1, 1_000, why);
     Rate { per_second, concurrent: unsigned(concurrent) }
 }
 

@@ -98,6 +98,7 @@ pub(super) fn database(judge: &mut Judge<'_>, config: &DatabaseConfig) -> Option
         512,
         "Choose a number below what the database server allows for all replicas together.",
     );
+    let batch = judge.within("database.batch_max", config.batch_max, 1, 4_096, "Choose what one transaction can bear.");
     let text = url.expose_secret();
     if text.starts_with("postgres://") || text.starts_with("postgresql://") {
         return Some(DatabaseSettings::Postgres { url, connections_max: unsigned(connections) });
@@ -105,7 +106,7 @@ pub(super) fn database(judge: &mut Judge<'_>, config: &DatabaseConfig) -> Option
     let path = text.strip_prefix("sqlite:").map(|rest| rest.strip_prefix("//").unwrap_or(rest));
     match path {
         Some(path) if !path.is_empty() && !path.starts_with(':') => {
-            Some(DatabaseSettings::Sqlite { path: judge.place(path.as_ref()) })
+            Some(DatabaseSettings::Sqlite { path: judge.place(path.as_ref()), batch_max: unsigned(batch) })
         }
         Some(_) => {
             judge.refuse(

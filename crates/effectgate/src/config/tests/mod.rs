@@ -42,7 +42,7 @@ fn the_example_starts() {
     let Resolved { policy, server, database, notes } = load_example(&[]).resolve().unwrap();
 
     assert_eq!(server.listen.to_string(), "127.0.0.1:8787");
-    assert!(matches!(database, DatabaseSettings::Sqlite { path } if path.ends_with("effectgate.db")));
+    assert!(matches!(database, DatabaseSettings::Sqlite { path, .. } if path.ends_with("effectgate.db")));
     assert_eq!((policy.ceiling, policy.public_url.as_str()), (Ceiling::On, "http://127.0.0.1:8787"));
     assert!(policy.channels.mail.is_some() && policy.channels.chat.is_some());
     assert_eq!((policy.alerts.len(), policy.alerts[0].on.len()), (1, 9));
@@ -80,7 +80,7 @@ fn without_a_file_it_starts_on_this_machine_with_no_flows_and_actions_off() {
     let resolved = load(None, Environment::default()).unwrap().resolve().unwrap();
 
     assert!(resolved.server.listen.ip().is_loopback());
-    assert!(matches!(resolved.database, DatabaseSettings::Sqlite { path } if path.ends_with("effectgate.db")));
+    assert!(matches!(resolved.database, DatabaseSettings::Sqlite { path, .. } if path.ends_with("effectgate.db")));
     assert_eq!((resolved.policy.flows.len(), resolved.policy.ceiling), (0, Ceiling::Off));
     assert!(resolved.notes.iter().any(|note| note.contains("actions are off")));
 }
