@@ -5,6 +5,7 @@
 
 #[macro_use]
 mod conformance;
+mod postgres_server;
 
 use std::{fmt::Write, sync::Arc};
 
@@ -57,3 +58,33 @@ impl Bench for PgBench {
 }
 
 conformance!(PgBench);
+
+/// The same under serialisable isolation, where single statements are refused for conflicts.
+mod serializable {
+    use super::*;
+
+    pub struct SerializableBench(PgBench);
+
+    #[async_trait]
+    impl Bench for SerializableBench {
+        async fn new() -> Option<Self> {
+            let url = test_database().await?;
+            let strict = format!("{url}?options=-c%20default_transaction_isolation%3Dserializable");
+            Some(Self(PgBench { store: Arc::new(PgStore::connect(&strict).await.unwrap()), url }))
+        }
+
+        fn store(&self) -> Arc<dyn Store> {
+            self.0.store()
+        }
+
+        async fn advance(&self, ms: i64) {
+            self.0.advance(ms).await;
+        }
+
+        async fn sql(&self, statement: &str) {
+            self.0.sql(statement).await;
+        }
+    }
+
+    conformance!(SerializableBench);
+}

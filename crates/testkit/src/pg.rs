@@ -114,6 +114,12 @@ impl PrivatePg {
         Ok(self.url(&name))
     }
 
+    /// Where its files are; for tests that change them while it is stopped.
+    #[must_use]
+    pub fn data_dir(&self) -> PathBuf {
+        self.server.data()
+    }
+
     /// Stops the server in good order (fast shutdown). Files and port are kept for [`restart`](Self::restart).
     pub fn stop(&mut self) {
         self.server.end("INT");

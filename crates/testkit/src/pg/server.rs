@@ -93,7 +93,7 @@ impl Server {
         Err(PgError::Failed { step: "initdb", said: String::from_utf8_lossy(&output.stderr).into_owned() })
     }
 
-    fn data(&self) -> PathBuf {
+    pub(super) fn data(&self) -> PathBuf {
         self.dir.path().join("data")
     }
 
