@@ -18,7 +18,7 @@ use crate::{
     types::{ApprovalFilter, ApprovalItem, Page, RunRef, TokenHit},
 };
 
-const BY_TOKEN: &str = concat!(
+pub(super) const BY_TOKEN: &str = concat!(
     "SELECT ",
     token_columns!(),
     ", ",
@@ -32,7 +32,7 @@ pub(super) async fn by_token(pool: &Pool, hash: &Digest) -> Result<Option<TokenH
 }
 
 /// Open ones: who has least time left comes first.
-const FIND_OPEN: &str = concat!(
+pub(super) const FIND_OPEN: &str = concat!(
     "SELECT ",
     run_columns!(),
     ", ",
@@ -42,7 +42,7 @@ WHERE r.tenant = $1 AND p.state = 'open' AND (p.expires_at, p.run_id, p.n) > ($2
 ORDER BY p.expires_at, p.run_id, p.n LIMIT $5"
 );
 /// Any: the newest first.
-const FIND: &str = concat!(
+pub(super) const FIND: &str = concat!(
     "SELECT ",
     run_columns!(),
     ", ",
@@ -78,7 +78,7 @@ pub(super) async fn find(pool: &Pool, tenant: &Tenant, filter: &ApprovalFilter) 
 }
 
 /// Each part follows an index.
-const OVERDUE: &str = concat!(
+pub(super) const OVERDUE: &str = concat!(
     "SELECT r.run_id, r.tenant FROM (
   SELECT run_id FROM approvals WHERE state = 'open' AND expires_at <= (SELECT ",
     now!(),

@@ -14,7 +14,7 @@ use tokio_postgres::Row;
 use super::{
     columns::{Rows, params},
     connect::{Identity, Link, Target},
-    pool::CONFLICTS_MAX,
+    pool::{CONFLICTS_MAX, IN_THE_WAY, pause},
     tx::Fault,
 };
 use crate::{Result, StoreError};
@@ -25,8 +25,6 @@ const RUNS_MAX: usize = 3;
 /// at the end of its statement.
 const GONE_WAIT: Duration = Duration::from_secs(5);
 const GONE_POLL: Duration = Duration::from_millis(50);
-/// The pause after the first conflict; it doubles up to 64 times that.
-const CONFLICT_PAUSE: Duration = Duration::from_millis(2);
 
 /// An operation that is batched.
 pub(super) trait Work: Send + Sync + Sized {
@@ -165,7 +163,7 @@ async fn execute<W: Work>(link: &mut Link, open: &[Waiting<W>]) -> Ran<W::Answer
             },
         }
     }
-    Ran::Refused(StoreError::Unavailable { what: "other transactions were in the way again and again".into() })
+    Ran::Refused(StoreError::Unavailable { what: IN_THE_WAY.into() })
 }
 
 fn done<W: Work>(link: &Link, found: &[Row]) -> Ran<W::Answer> {
@@ -176,10 +174,6 @@ fn done<W: Work>(link: &Link, found: &[Row]) -> Ran<W::Answer> {
         Ok(answers) if unreplicated => Ran::Unreplicated(answers),
         Ok(answers) => Ran::Done(answers),
     }
-}
-
-async fn pause(conflict: usize) {
-    sleep(CONFLICT_PAUSE * (1 << conflict.min(6))).await;
 }
 
 /// Answers what the statement said, and asks about the rest.
@@ -241,7 +235,7 @@ async fn find_out<W: Work>(slot: &mut Slot, open: Vec<Waiting<W>>, what: &str) -
 }
 
 /// A row for each operation's run that exists, with the entry that would be the operation's.
-const LOOK: &str = concat!(
+pub(super) const LOOK: &str = concat!(
     "SELECT ",
     crate::row::run_columns!(),
     ", j.hash, ",
@@ -251,7 +245,7 @@ LEFT JOIN journal j ON j.run_id = o.run_id AND j.seq = o.seq"
 );
 /// A commit of ours, after which everything seen before it is as durable as it is: on a standby too, if the server
 /// waits for one.
-const BARRIER: &str = "UPDATE schema_lock SET barrier = barrier + 1 WHERE id = 1";
+pub(super) const BARRIER: &str = "UPDATE schema_lock SET barrier = barrier + 1 WHERE id = 1";
 
 /// The runs as they are, and whether the lost connection's process is gone.
 async fn look_again<W: Work>(

@@ -163,7 +163,7 @@ SELECT run_id, lease_since, lease_expires_at, clock,
 FROM won"
 );
 
-static COMMIT_SQL: LazyLock<String> = LazyLock::new(|| {
+pub(super) static COMMIT_SQL: LazyLock<String> = LazyLock::new(|| {
     expand(COMMIT, &[&RUNS, &EFFECTS, &ATTEMPTS, &APPROVALS, &TOKENS, &CONTENTS, &ANSWERS, &NOTICES, &ENTRIES])
 });
 

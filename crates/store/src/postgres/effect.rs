@@ -21,7 +21,7 @@ use crate::{
 
 /// A plain read, without FOR UPDATE SKIP LOCKED: a lock would end with the statement, before the claim. The claim is a
 /// commit of its own, by compare-and-set; of two replicas that read the same rows one wins each, and the other is told.
-const DUE: &str = concat!(
+pub(super) const DUE: &str = concat!(
     "SELECT ",
     run_columns!(),
     ", ",
@@ -37,7 +37,7 @@ pub(super) async fn due(pool: &Pool, provider: &ProviderName, limit: u32) -> Res
     pool.list(DUE, &[&provider.as_str(), &i64::from(limit)], row::due_effect).await
 }
 
-const LOST: &str = concat!(
+pub(super) const LOST: &str = concat!(
     "SELECT ",
     run_columns!(),
     ", ",
@@ -52,7 +52,7 @@ pub(super) async fn lost(pool: &Pool, limit: u32) -> Result<Vec<DueEffect>> {
     pool.list(LOST, &[&i64::from(limit)], row::due_effect).await
 }
 
-const UNKNOWN: &str = concat!(
+pub(super) const UNKNOWN: &str = concat!(
     "SELECT ",
     run_columns!(),
     ", ",
@@ -67,7 +67,7 @@ pub(super) async fn unknown(pool: &Pool, limit: u32) -> Result<Vec<DueEffect>> {
     pool.list(UNKNOWN, &[&i64::from(limit)], row::due_effect).await
 }
 
-const FIND: &str = concat!(
+pub(super) const FIND: &str = concat!(
     "SELECT ",
     run_columns!(),
     ", ",
@@ -97,7 +97,7 @@ pub(super) async fn find(pool: &Pool, tenant: &Tenant, filter: &EffectFilter) ->
     Ok(row::page(found, limit))
 }
 
-const ATTEMPTS_OF: &str =
+pub(super) const ATTEMPTS_OF: &str =
     concat!("SELECT ", attempt_columns!(), " FROM attempts a WHERE a.run_id = $1 ORDER BY a.effect_n, a.fence");
 
 pub(super) async fn attempts(pool: &Pool, run: RunId) -> Result<Vec<Attempt>> {

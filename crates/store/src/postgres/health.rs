@@ -25,7 +25,7 @@ pub(super) async fn health(pool: &Pool) -> Result<Health> {
 }
 
 /// Two parts, because processing has an index of its own.
-const RUNS: &str = concat!(
+pub(super) const RUNS: &str = concat!(
     "SELECT state, count(*), min(updated_at), ",
     now!(),
     " FROM runs
@@ -34,7 +34,7 @@ UNION ALL SELECT state, count(*), min(updated_at), ",
     now!(),
     " FROM runs WHERE state = 'processing' GROUP BY state"
 );
-const EFFECTS: &str = concat!(
+pub(super) const EFFECTS: &str = concat!(
     "SELECT state, count(*), min(updated_at), ",
     now!(),
     " FROM effects

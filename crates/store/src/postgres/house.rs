@@ -12,7 +12,7 @@ use super::{
     connect::Link,
     journal::{self, ENTRIES},
     notice::{self, NOTICES},
-    pool::{CONFLICTS_MAX, Pool},
+    pool::{CONFLICTS_MAX, IN_THE_WAY, Pool, pause},
     tx::{self, Fault, now},
 };
 use crate::{
@@ -21,7 +21,7 @@ use crate::{
     types::{ApiKeyRow, HouseCommit, HouseWrite, UserRow},
 };
 
-const SWITCHES: &str = concat!("SELECT ", switch_columns!(), " FROM switches s ORDER BY s.scope, s.name");
+pub(super) const SWITCHES: &str = concat!("SELECT ", switch_columns!(), " FROM switches s ORDER BY s.scope, s.name");
 
 pub(super) async fn switches(pool: &Pool) -> Result<Vec<Switch>> {
     pool.list(SWITCHES, &[], row::switch).await
@@ -34,18 +34,17 @@ pub(super) async fn head(pool: &Pool, house: RunId) -> Result<Head> {
 /// Differs: a transaction of several statements, on a writer's connection and in its task; rare enough not to be
 /// batched.
 pub(super) async fn commit(link: &mut Link, write: &HouseWrite) -> Result<HouseCommit> {
-    let mut last = None;
-    for _ in 0..CONFLICTS_MAX {
+    for conflict in 0..CONFLICTS_MAX {
         match attempt(link, write).await {
             Ok(HouseCommit::Committed { .. }) if link.take_unreplicated() => {
                 return Err(StoreError::CommitUnknown { what: "the wait for the standby was cancelled".into() });
             }
             Ok(answer) => return Ok(answer),
-            Err(Fault::Conflict(error)) => last = Some(error),
+            Err(Fault::Conflict(_)) => pause(conflict).await,
             Err(fault) => return Err(fault.of_write()),
         }
     }
-    Err(last.unwrap_or_else(|| StoreError::Unavailable { what: "no attempt was made".into() }))
+    Err(StoreError::Unavailable { what: IN_THE_WAY.into() })
 }
 
 async fn attempt(link: &mut Link, write: &HouseWrite) -> Result<HouseCommit, Fault> {
@@ -114,7 +113,7 @@ async fn turn(tx: &Transaction<'_>, s: &Switch) -> Result<Receipt, Fault> {
     Ok(Receipt { queued, scheduled, leased, in_flight, awaiting })
 }
 
-const EFFECTS: &str =
+pub(super) const EFFECTS: &str =
     "SELECT count(*) FILTER (WHERE e.state = 'pending'), count(*) FILTER (WHERE e.state = 'scheduled'),
   count(*) FILTER (WHERE e.state = 'sending')
 FROM effects e JOIN runs r ON r.run_id = e.run_id

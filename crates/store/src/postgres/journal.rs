@@ -24,7 +24,7 @@ pub(super) async fn answer(pool: &Pool, run: RunId, call: &Digest) -> Result<Opt
     pool.first(ANSWER, &[&run.as_bytes(), &&call.as_bytes()[..]], |r| tx::computed(r, 0)).await
 }
 
-const READ: &str = concat!(
+pub(super) const READ: &str = concat!(
     "SELECT ",
     journal_columns!(),
     " FROM journal j WHERE j.run_id = $1 AND j.seq > $2 ORDER BY j.seq LIMIT $3"
@@ -34,7 +34,7 @@ pub(super) async fn read(pool: &Pool, run: RunId, after_seq: i64, limit: u32) ->
     pool.list(READ, &[&run.as_bytes(), &after_seq, &i64::from(limit)], row::entry).await
 }
 
-const HEADS: &str = "SELECT run_id, tenant, seq, hash FROM (
+pub(super) const HEADS: &str = "SELECT run_id, tenant, seq, hash FROM (
   SELECT run_id, tenant, journal_seq AS seq, journal_head AS hash FROM runs
     WHERE run_id > $1 AND ($2::text IS NULL OR tenant = $2)
   UNION ALL

@@ -16,6 +16,8 @@ mod house;
 mod journal;
 mod migrate;
 mod notice;
+#[cfg(test)]
+mod plans;
 mod pool;
 mod purge;
 mod run;

@@ -17,7 +17,7 @@ use crate::{
     types::DueNotice,
 };
 
-const DUE: &str = concat!(
+pub(super) const DUE: &str = concat!(
     "SELECT ",
     notice_columns!(),
     " FROM notices m WHERE m.state = 'pending' AND m.due_at <= (SELECT ",
@@ -29,7 +29,7 @@ pub(super) async fn due(pool: &Pool, limit: u32) -> Result<Vec<DueNotice>> {
     pool.list(DUE, &[&i64::from(limit)], row::due_notice).await
 }
 
-const CLAIM: &str = "UPDATE notices SET attempts = attempts + 1, due_at = $4
+pub(super) const CLAIM: &str = "UPDATE notices SET attempts = attempts + 1, due_at = $4
 WHERE run_id = $1 AND n = $2 AND state = 'pending' AND attempts = $3";
 
 pub(super) async fn claim(pool: &Pool, due: &DueNotice, until: Timestamp) -> Result<bool> {
@@ -47,7 +47,8 @@ pub(super) async fn settle(pool: &Pool, run: RunId, notice: &Notice) -> Result<(
     pool.write(SETTLE, &[&run.as_bytes(), &notice.n, &state, &notice.due_at.micros(), &attempts]).await.map(drop)
 }
 
-const SENT_SINCE: &str = "SELECT EXISTS (SELECT 1 FROM notices WHERE state = 'sent' AND dedupe = $1 AND due_at >= $2)";
+pub(super) const SENT_SINCE: &str =
+    "SELECT EXISTS (SELECT 1 FROM notices WHERE state = 'sent' AND dedupe = $1 AND due_at >= $2)";
 
 pub(super) async fn sent_since(pool: &Pool, dedupe: &str, since: Timestamp) -> Result<bool> {
     Ok(pool.first(SENT_SINCE, &[&dedupe, &since.micros()], |r| tx::computed(r, 0)).await?.unwrap_or(false))

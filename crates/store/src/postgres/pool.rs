@@ -9,7 +9,7 @@ use std::time::Duration;
 use deadpool_postgres::{
     Hook, HookError, Manager, ManagerConfig, Object, Pool as Connections, PoolError, RecyclingMethod, Timeouts,
 };
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tokio_postgres::{Row, types::ToSql};
 
 use super::{
@@ -25,11 +25,20 @@ const CONNECTIONS: usize = 6;
 const CONNECTION_WAIT: Duration = Duration::from_secs(2);
 /// The longest read is a page of 200 rows by index.
 const READ_WAIT: Duration = Duration::from_secs(5);
-/// How often a read is made before a database that loses connections counts as away. Every pooled connection may be
-/// dead after a restart, and each costs one.
-const READS_MAX: usize = CONNECTIONS + 2;
-/// Conflicts under serialisable isolation: with one row in dispute a few repeats always sufficed (measured: 4).
+/// How many connections a read may lose before the database counts as away. Every pooled one may be dead after a
+/// restart, and each costs one.
+const LOST_MAX: usize = CONNECTIONS + 1;
+/// Conflicts under serialisable isolation (40001, 40P01), a second and a half of them with [`pause`] between. Readers
+/// are refused too, and a purge beside reservations refuses some of them ten times in a row (seen in tests).
 pub(super) const CONFLICTS_MAX: usize = 20;
+/// The pause after the first conflict; it doubles up to 64 times that.
+const CONFLICT_PAUSE: Duration = Duration::from_millis(2);
+pub(super) const IN_THE_WAY: &str = "other transactions were in the way again and again";
+
+/// Waits after the n-th conflict, counted from 0.
+pub(super) async fn pause(conflict: usize) {
+    sleep(CONFLICT_PAUSE * (1 << conflict.min(6))).await;
+}
 
 /// `jit`: compiling a plan costs more than any statement here.
 const SESSION: &str = "SET jit = off";
@@ -82,21 +91,23 @@ impl Pool {
 
     /// The rows of one statement that only reads.
     pub(super) async fn rows(&self, sql: &str, params: Params<'_>) -> Result<Vec<Row>> {
-        for _ in 0..READS_MAX {
+        let mut lost = 0;
+        for conflict in 0..CONFLICTS_MAX {
             let client = self.connection().await?;
             match self.once(client, sql, params).await? {
                 Ok(rows) => return Ok(rows),
-                Err(Fault::Lost { .. } | Fault::Conflict(_)) => {}
+                Err(Fault::Lost { .. }) if lost < LOST_MAX => lost += 1,
+                Err(Fault::Conflict(_)) => pause(conflict).await,
                 Err(fault) => return Err(fault.of_read()),
             }
         }
-        Err(self.target.unavailable("the connection was lost again and again"))
+        Err(self.target.unavailable(IN_THE_WAY))
     }
 
     /// Runs one small statement that writes, by itself, and says how many rows it changed. For what needs no word about
     /// its fate beyond the error: all of these may be done twice.
     pub(super) async fn write(&self, sql: &str, params: Params<'_>) -> Result<u64> {
-        for _ in 0..CONFLICTS_MAX {
+        for conflict in 0..CONFLICTS_MAX {
             let client = self.connection().await?;
             let writing = async {
                 let statement = client.prepare_cached(sql).await?;
@@ -105,7 +116,7 @@ impl Pool {
             match timeout(READ_WAIT, writing).await {
                 Ok(Ok(rows)) => return Ok(rows),
                 Ok(Err(error)) => match Fault::from(error) {
-                    Fault::Conflict(_) => {}
+                    Fault::Conflict(_) => pause(conflict).await,
                     fault => return Err(fault.of_write()),
                 },
                 Err(_) => {
@@ -114,11 +125,10 @@ impl Pool {
                 }
             }
         }
-        Err(self.target.unavailable("other transactions were in the way again and again"))
+        Err(self.target.unavailable(IN_THE_WAY))
     }
 
-    /// A connection for a transaction of several statements, driven by a task that nobody drops.
-    pub(super) async fn connection(&self) -> Result<Object> {
+    async fn connection(&self) -> Result<Object> {
         self.connections.get().await.map_err(|error| match error {
             PoolError::Backend(error) => self.target.unavailable(&said(&error)),
             other => self.target.unavailable(&other.to_string()),

@@ -35,7 +35,7 @@ pub(super) async fn purge(pool: &Pool, limit: u32) -> Result<Purged> {
 
 /// The counts in the row say that no effect is open; the rows themselves are asked as well, because what is removed
 /// here cannot be had back.
-const EXPIRED_RUNS: &str = concat!(
+pub(super) const EXPIRED_RUNS: &str = concat!(
     "SELECT r.run_id, r.tenant, r.journal_seq, r.journal_head, ",
     now!(),
     " FROM runs r
@@ -45,7 +45,7 @@ WHERE r.expires_at IS NOT NULL AND r.expires_at <= (SELECT ",
   AND NOT EXISTS (SELECT 1 FROM effects e WHERE e.run_id = r.run_id AND e.state NOT IN ('completed', 'failed', 'cancelled'))
 ORDER BY r.expires_at LIMIT $1"
 );
-const EXPIRED_CONTENTS: &str = concat!(
+pub(super) const EXPIRED_CONTENTS: &str = concat!(
     "SELECT r.run_id, r.tenant, r.journal_seq, r.journal_head, ",
     now!(),
     " FROM runs r
@@ -109,8 +109,8 @@ noted AS (INSERT INTO journal (run_id, seq, at, kind, entry, hash)
 SELECT run_id FROM gone"
 );
 
-static PURGE_RUNS_SQL: LazyLock<String> = LazyLock::new(|| expand(PURGE_RUNS, &[&OVER]));
-static PURGE_CONTENTS_SQL: LazyLock<String> = LazyLock::new(|| expand(PURGE_CONTENTS, &[&OVER]));
+pub(super) static PURGE_RUNS_SQL: LazyLock<String> = LazyLock::new(|| expand(PURGE_RUNS, &[&OVER]));
+pub(super) static PURGE_CONTENTS_SQL: LazyLock<String> = LazyLock::new(|| expand(PURGE_CONTENTS, &[&OVER]));
 
 /// One line of a purge: a chain, and its head and entry after it.
 struct Line {
@@ -150,15 +150,16 @@ fn push<'a>(rows: &mut Rows<'a>, l: &'a Line) {
     ]);
 }
 
-const DROP_JOURNALS: &str = concat!(
-    "WITH gone AS (DELETE FROM heads WHERE run_id IN (SELECT run_id FROM heads
+/// `ANY (ARRAY(…))` instead of IN: the keys are few, whatever the planner believes of a LIMIT that it cannot see.
+pub(super) const DROP_JOURNALS: &str = concat!(
+    "WITH gone AS (DELETE FROM heads WHERE run_id = ANY (ARRAY(SELECT run_id FROM heads
     WHERE purge_after IS NOT NULL AND purge_after <= (SELECT ",
     now!(),
-    ") ORDER BY purge_after LIMIT $1 FOR UPDATE SKIP LOCKED) RETURNING run_id)
-DELETE FROM journal WHERE run_id IN (SELECT run_id FROM gone)"
+    ") ORDER BY purge_after LIMIT $1 FOR UPDATE SKIP LOCKED)) RETURNING run_id)
+DELETE FROM journal WHERE run_id = ANY (ARRAY(SELECT run_id FROM gone))"
 );
 const DROP_SESSIONS: &str = concat!(
-    "DELETE FROM sessions WHERE hash IN (SELECT hash FROM sessions WHERE expires_at <= (SELECT ",
+    "DELETE FROM sessions WHERE hash = ANY (ARRAY(SELECT hash FROM sessions WHERE expires_at <= (SELECT ",
     now!(),
-    ") LIMIT $1 FOR UPDATE SKIP LOCKED)"
+    ") LIMIT $1 FOR UPDATE SKIP LOCKED))"
 );

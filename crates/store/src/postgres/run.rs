@@ -16,7 +16,7 @@ use super::{
     columns::{Kind::*, Rows, Shape, expand, params},
     connect::Link,
     journal as chain,
-    pool::Pool,
+    pool::{CONFLICTS_MAX, Pool, pause},
     tx::{self, Cut, Fault, moment, now},
 };
 use crate::{
@@ -120,7 +120,7 @@ UNION ALL SELECT ",
 /// The place of the moment behind a run's columns.
 const NOW_AT: usize = row::RUNS.columns.len();
 
-static RESERVE_SQL: LazyLock<String> = LazyLock::new(|| expand(RESERVE, &[&NEW]));
+pub(super) static RESERVE_SQL: LazyLock<String> = LazyLock::new(|| expand(RESERVE, &[&NEW]));
 
 impl Work for NewRun {
     type Answer = Reserved;
@@ -154,10 +154,10 @@ impl Work for NewRun {
 
     /// Lost a race after the statement's snapshot, or the key was used before and its run purged.
     async fn unsaid(&self, link: &mut Link) -> Result<Reserved, Fault> {
-        for _ in 0..RACES_MAX {
+        for race in 0..CONFLICTS_MAX {
             match by_itself(link, self).await {
                 Ok(Some(answer)) => return Ok(answer),
-                Ok(None) | Err(Fault::Conflict(_)) => {}
+                Ok(None) | Err(Fault::Conflict(_)) => pause(race).await,
                 Err(fault) => return Err(fault),
             }
         }
@@ -183,9 +183,6 @@ impl Work for NewRun {
         matches!(answer, Reserved::Created { .. })
     }
 }
-
-/// Reservation of a key whose run is being purged and made again at the same moment, or that others dispute.
-const RACES_MAX: usize = 20;
 
 fn push<'a>(rows: &mut Rows<'a>, new: &'a NewRun) -> Result<()> {
     let run = &new.run;
@@ -233,7 +230,7 @@ fn push<'a>(rows: &mut Rows<'a>, new: &'a NewRun) -> Result<()> {
     Ok(())
 }
 
-const BY_ID: &str =
+pub(super) const BY_ID: &str =
     concat!("SELECT ", run_columns!(), ", ", now!(), " FROM runs r WHERE r.run_id = $1 AND r.tenant = $2");
 
 async fn by_itself(link: &mut Link, new: &NewRun) -> Result<Option<Reserved>, Fault> {
@@ -302,7 +299,7 @@ const LOAD: &str = concat!(
 WHERE r.run_id = $1 AND r.tenant = $2"
 );
 
-static LOAD_SQL: LazyLock<String> = LazyLock::new(|| {
+pub(super) static LOAD_SQL: LazyLock<String> = LazyLock::new(|| {
     let nulls = |table: &row::Table| vec!["NULL"; table.columns.len()].join(", ");
     LOAD.replace("{no_effect}", &nulls(&row::EFFECTS)).replace("{no_approval}", &nulls(&row::APPROVALS))
 });
@@ -325,7 +322,7 @@ pub(super) async fn load(pool: &Pool, tenant: &Tenant, id: RunId) -> Result<Opti
     Ok(Some(agg))
 }
 
-const CONTENT: &str = concat!(
+pub(super) const CONTENT: &str = concat!(
     "SELECT ",
     content_columns!(),
     " FROM runs r LEFT JOIN contents c ON c.run_id = r.run_id WHERE r.run_id = $1 AND r.tenant = $2"
@@ -336,7 +333,7 @@ pub(super) async fn content(pool: &Pool, tenant: &Tenant, id: RunId) -> Result<O
 }
 
 /// Differs: newest first is the order of `created_at`, with an index of its own; SQLite has the rowid.
-const FIND: &str = concat!(
+pub(super) const FIND: &str = concat!(
     "SELECT ",
     run_columns!(),
     " FROM runs r
@@ -387,7 +384,7 @@ async fn find_one(pool: &Pool, tenant: &Tenant, id: RunId, filter: &RunFilter) -
 }
 
 /// Each part follows an index and is bounded, so a long queue costs no more than a short one.
-const CLAIMABLE: &str = concat!(
+pub(super) const CLAIMABLE: &str = concat!(
     "SELECT run_id, tenant FROM (
   (SELECT run_id, tenant, updated_at AS due FROM runs WHERE state IN ('queued', 'failed_retryable')
       AND tenant = $1 AND flow = $2 AND next_attempt_at IS NULL ORDER BY updated_at LIMIT $3)
@@ -410,7 +407,7 @@ pub(super) async fn claimable(pool: &Pool, tenant: &Tenant, flow: &FlowName, lim
     pool.list(CLAIMABLE, &[&tenant.as_str(), &flow.as_str(), &limit], |r| Ok(row::run_ref(r)?.id)).await
 }
 
-const LEASE_OVER: &str = concat!(
+pub(super) const LEASE_OVER: &str = concat!(
     "SELECT ",
     run_ref_columns!(),
     " FROM runs r WHERE r.state = 'processing' AND r.lease_expires_at <= (SELECT ",
@@ -419,7 +416,7 @@ const LEASE_OVER: &str = concat!(
   AND (r.attempts >= r.attempts_max OR r.effects_open > 0)
 ORDER BY r.run_id LIMIT $2"
 );
-const UNCHANGED: &str = "SELECT run_id, tenant FROM (
+pub(super) const UNCHANGED: &str = "SELECT run_id, tenant FROM (
   SELECT run_id, tenant FROM runs
     WHERE state IN ('queued', 'awaiting_human', 'approved', 'failed_retryable', 'quarantined') AND updated_at <= $3
   UNION ALL

@@ -20,7 +20,7 @@ pub(super) async fn put(pool: &Pool, s: &SessionRow) -> Result<()> {
     pool.write(PUT, &[&hash, &s.tenant.as_str(), &s.user, &s.data, &created, &seen, &expires]).await.map(drop)
 }
 
-const FIND: &str = concat!("SELECT ", session_columns!(), " FROM sessions s WHERE s.hash = $1");
+pub(super) const FIND: &str = concat!("SELECT ", session_columns!(), " FROM sessions s WHERE s.hash = $1");
 
 /// Found although expired: the caller says so.
 pub(super) async fn find(pool: &Pool, hash: &Digest) -> Result<Option<SessionRow>> {

@@ -22,7 +22,7 @@ async fn hc_01_ten_owners_at_two_replicas_make_one_run() {
         let key = format!("k{round}");
         let start = Arc::new(tokio::sync::Barrier::new(OWNERS));
         let reserve = |n: usize| {
-            let store = Arc::clone(if n % 2 == 0 { &f.store } else { &other });
+            let store = Arc::clone(if n.is_multiple_of(2) { &f.store } else { &other });
             let (mut new, start) = (reserved(&key, now), Arc::clone(&start));
             new.run.owner = Some(owner(n));
             tokio::spawn(async move {

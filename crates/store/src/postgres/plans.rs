@@ -1,0 +1,106 @@
+//! Every statement prepares, and none that runs for each operation or on a period reads a whole table: its cost grows
+//! with what is due, not with what there is. Tests only.
+
+use effectgate_testkit::pg::test_database;
+use tokio_postgres::NoTls;
+
+use super::{PgStore, approval, batch, commit, effect, health, house, journal, notice, purge, run, session};
+use crate::Store as _;
+
+/// Rows in every state, enough that an index pays.
+const FILL: &str = "
+INSERT INTO runs SELECT decode(lpad(to_hex(n), 40, '0'), 'hex'), 't' || n % 5, 'f', 'r', 'k' || n, s,
+    CASE WHEN s IN ('awaiting_human', 'failed_retryable', 'failed_terminal') THEN 'r' END, 1,
+    decode(repeat('00', 32), 'hex'), 'v1', 'o', 1, CASE WHEN s = 'processing' THEN 1 END,
+    CASE WHEN s = 'processing' THEN 2 + n END, 1, 5, 0, 0, 0, 0, 0, 0, 0, CASE WHEN s = 'failed_retryable' THEN n END, 1,
+    decode(repeat('00', 32), 'hex'), '{}', n, n, CASE WHEN s IN ('completed', 'failed_terminal') THEN n END,
+    CASE WHEN s = 'completed' THEN n END
+  FROM (SELECT n, CASE WHEN n % 100 < 93 THEN 'completed' ELSE (ARRAY['queued', 'processing', 'awaiting_human', 'approved',
+    'failed_retryable', 'failed_terminal', 'processing'])[n % 100 - 92] END AS s FROM generate_series(1, 20000) n) x;
+INSERT INTO effects SELECT run_id, 1, 'mail', 'x', 'p' || created_at % 5, 'dispatcher', s, NULL, '{}',
+    decode(repeat('00', 32), 'hex'), 'k', NULL, 1, 1, CASE WHEN s IN ('scheduled', 'pending', 'unknown', 'review') THEN
+    created_at END, CASE WHEN s = 'sending' THEN created_at END, 1, 1, created_at, updated_at
+  FROM (SELECT *, CASE WHEN created_at % 100 < 93 THEN 'completed' ELSE (ARRAY['scheduled', 'pending', 'sending', 'unknown',
+    'review', 'failed', 'cancelled'])[created_at % 100 - 92] END AS s FROM (SELECT run_id, created_at, updated_at FROM runs) r) x;
+INSERT INTO approvals SELECT run_id, 1, s, decode(repeat('00', 32), 'hex'), '[]', '{}', '[]', created_at, created_at + 1,
+    CASE WHEN s = 'open' THEN created_at END, CASE WHEN s <> 'open' THEN created_at END
+  FROM (SELECT *, CASE WHEN created_at % 100 < 97 THEN 'approved' ELSE 'open' END AS s FROM runs) x;
+INSERT INTO approval_tokens SELECT run_id, 1, sha256(run_id), 'a', created_at, created_at + 1 FROM runs;
+INSERT INTO notices SELECT run_id, 1, tenant, '{}', 'd' || created_at % 50,
+    CASE WHEN created_at % 100 < 97 THEN 'sent' ELSE 'pending' END, 1, created_at FROM runs;
+INSERT INTO journal SELECT run_id, 1, 1, 'reserved', '{}', decode(repeat('00', 32), 'hex') FROM runs;
+INSERT INTO heads SELECT set_byte(run_id, 0, 255), tenant, 1, journal_head, CASE WHEN created_at % 2 = 0 THEN created_at END
+  FROM runs;
+INSERT INTO contents SELECT run_id FROM runs;
+ANALYZE";
+
+/// By name; true for those that must follow an index.
+fn statements() -> Vec<(&'static str, &'static str, bool)> {
+    vec![
+        ("reserve", run::RESERVE_SQL.as_str(), true),
+        ("commit", commit::COMMIT_SQL.as_str(), true),
+        ("look again", batch::LOOK, true),
+        ("barrier", batch::BARRIER, false),
+        ("run", run::BY_ID, true),
+        ("load", run::LOAD_SQL.as_str(), true),
+        ("content", run::CONTENT, true),
+        ("runs found", run::FIND, true),
+        ("claimable", run::CLAIMABLE, true),
+        ("lease over", run::LEASE_OVER, true),
+        ("unchanged", run::UNCHANGED, true),
+        ("effects due", effect::DUE, true),
+        ("effects lost", effect::LOST, true),
+        ("effects unknown", effect::UNKNOWN, true),
+        ("effects found", effect::FIND, true),
+        ("attempts", effect::ATTEMPTS_OF, true),
+        ("approval by token", approval::BY_TOKEN, true),
+        ("approvals open", approval::FIND_OPEN, true),
+        ("approvals found", approval::FIND, true),
+        ("approvals overdue", approval::OVERDUE, true),
+        ("journal", journal::READ, true),
+        ("heads", journal::HEADS, true),
+        ("notices due", notice::DUE, true),
+        ("notice claimed", notice::CLAIM, true),
+        ("notices sent", notice::SENT_SINCE, true),
+        ("session", session::FIND, false),
+        ("switches", house::SWITCHES, false),
+        ("runs gauged", health::RUNS, true),
+        ("effects gauged", health::EFFECTS, true),
+        ("runs expired", purge::EXPIRED_RUNS, true),
+        ("contents expired", purge::EXPIRED_CONTENTS, true),
+        ("runs purged", purge::PURGE_RUNS_SQL.as_str(), true),
+        ("contents purged", purge::PURGE_CONTENTS_SQL.as_str(), true),
+        ("journals dropped", purge::DROP_JOURNALS, true),
+    ]
+}
+
+#[tokio::test]
+async fn every_statement_prepares_and_follows_an_index() {
+    let Some(url) = test_database().await else { return };
+    PgStore::connect(&url).await.unwrap().close().await;
+    let (client, connection) = tokio_postgres::connect(&url, NoTls).await.unwrap();
+    tokio::spawn(connection);
+    client.batch_execute(FILL).await.unwrap();
+    // The plan for any values, as the writers have it and readers after some uses.
+    client.batch_execute("SET plan_cache_mode = force_generic_plan; SET jit = off").await.unwrap();
+    for (name, sql, follows) in statements() {
+        let prepared = client.prepare(sql).await.unwrap_or_else(|e| panic!("{name}: {e:?}"));
+        client.batch_execute(&format!("PREPARE p AS {sql}")).await.unwrap();
+        let nulls = vec!["NULL"; prepared.params().len()].join(", ");
+        let call = if nulls.is_empty() { "p".to_owned() } else { format!("p({nulls})") };
+        let plan: Vec<String> = client
+            .query(&format!("EXPLAIN EXECUTE {call}"), &[])
+            .await
+            .unwrap_or_else(|e| panic!("{name}: {e:?}"))
+            .iter()
+            .map(|row| row.get(0))
+            .collect();
+        let whole = plan.iter().find(|line| {
+            ["runs", "effects", "approvals", "approval_tokens", "notices", "journal", "heads", "contents"]
+                .iter()
+                .any(|table| line.contains(&format!("Seq Scan on {table}")))
+        });
+        assert!(!follows || whole.is_none(), "{name}: {plan:#?}");
+        client.batch_execute("DEALLOCATE p").await.unwrap();
+    }
+}
