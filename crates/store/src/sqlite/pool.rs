@@ -94,31 +94,16 @@ impl Pool {
         Ok(Self { path: path.to_owned(), write, read, threads: Mutex::new(threads) })
     }
 
-    /// Runs an operation of several statements in the writer's next batch; answers when it is durable.
+    /// Runs an operation in the writer's next batch; answers when it is durable. It may be run twice, the first time
+    /// undone.
     pub(crate) async fn write<T: Send + 'static>(
         &self,
-        operation: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
-    ) -> Result<T> {
-        self.enqueue(true, operation).await
-    }
-
-    /// The same for an operation of one statement, which needs no savepoint.
-    pub(crate) async fn write_one<T: Send + 'static>(
-        &self,
-        operation: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
-    ) -> Result<T> {
-        self.enqueue(false, operation).await
-    }
-
-    async fn enqueue<T: Send + 'static>(
-        &self,
-        many: bool,
-        operation: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
+        operation: impl Fn(&Tx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let sender = self.write.read().unwrap_or_else(PoisonError::into_inner).clone();
         let sender = sender.ok_or_else(|| self.closed("not open for writing"))?;
         let (answer, wait) = oneshot::channel();
-        sender.send(Job::new(many, answer, operation)).await.map_err(|_| self.closed("the writer has ended"))?;
+        sender.send(Job::new(answer, operation)).await.map_err(|_| self.closed("the writer has ended"))?;
         drop(sender);
         wait.await.unwrap_or_else(|_| Err(self.closed("the batch was given up before this operation")))
     }

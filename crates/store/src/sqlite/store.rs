@@ -122,7 +122,7 @@ impl Store for SqliteStore {
         self.pool.read(move |tx| house::users(tx, &tenant)).await
     }
     async fn session_put(&self, session: SessionRow) -> Result<()> {
-        self.pool.write_one(move |tx| session::put(tx, &session)).await
+        self.pool.write(move |tx| session::put(tx, &session)).await
     }
     async fn session_find(&self, hash: &Digest) -> Result<Option<SessionRow>> {
         let hash = *hash;
@@ -130,18 +130,18 @@ impl Store for SqliteStore {
     }
     async fn session_delete(&self, hash: &Digest) -> Result<()> {
         let hash = *hash;
-        self.pool.write_one(move |tx| session::delete(tx, &hash)).await
+        self.pool.write(move |tx| session::delete(tx, &hash)).await
     }
     async fn notice_due(&self, limit: u32) -> Result<Vec<DueNotice>> {
         self.pool.read(move |tx| notice::due(tx, limit)).await
     }
     async fn notice_claim(&self, due: &DueNotice, until: Timestamp) -> Result<bool> {
         let due = due.clone();
-        self.pool.write_one(move |tx| notice::claim(tx, &due, until)).await
+        self.pool.write(move |tx| notice::claim(tx, &due, until)).await
     }
     async fn notice_settle(&self, run: RunId, notice: &Notice) -> Result<()> {
         let notice = notice.clone();
-        self.pool.write_one(move |tx| notice::settle(tx, run, &notice)).await
+        self.pool.write(move |tx| notice::settle(tx, run, &notice)).await
     }
     async fn notice_sent_since(&self, dedupe: &str, since: Timestamp) -> Result<bool> {
         let dedupe = dedupe.to_owned();
