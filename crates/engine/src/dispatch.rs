@@ -137,7 +137,8 @@ impl Engine {
     async fn attempt(&self, claimed: Claimed) {
         let Claimed { run, effect, started_at, permit } = claimed;
         let Some(provider) = self.policy().provider(&effect.provider) else { return };
-        let gate = Gate::new(self.clone(), sending::applies(&run, &effect));
+        let applies = sending::applies(&run, &effect);
+        let gate = Gate::new(self.clone(), applies, started_at, provider.provider.attempt_ms_max);
         let (report, found) = match caught(self.perform(provider, &effect, &gate)).await {
             Ok(seen) => seen,
             Err(words) => broken(&words, gate.was_opened()),

@@ -20,6 +20,7 @@ use effectgate_core::{
     journal::{EntryKind, seal},
     notice::{Alert, Notice, NoticeKind},
     switch::{Applies, Receipt, Scope, Switch},
+    time::Timestamp,
 };
 use effectgate_store::{HouseCommit, HouseWrite};
 
@@ -158,16 +159,27 @@ impl Engine {
     }
 }
 
-/// The question before the first byte of one effect.
+/// The question before the first byte of one effect: is a switch off, and does the attempt still have its time? One
+/// that stood still for longer than an attempt may take (a suspended machine, a lookup of a name that hung) may have
+/// been given up meanwhile, and a person may have been told that nothing was sent.
 pub(crate) struct Gate {
     engine: Engine,
     applies: Applies,
+    /// Until when the first byte may leave, by the clock of the engine and by one that nobody sets.
+    until: (Timestamp, Instant),
     opened: AtomicBool,
 }
 
 impl Gate {
-    pub(crate) fn new(engine: Engine, applies: Applies) -> Self {
-        Self { engine, applies, opened: AtomicBool::new(false) }
+    /// The gate of an attempt that started at `started_at` and may take `attempt_ms_max` in all.
+    pub(crate) fn new(engine: Engine, applies: Applies, started_at: Timestamp, attempt_ms_max: i64) -> Self {
+        let longest = Duration::from_millis(u64::try_from(attempt_ms_max).unwrap_or(0));
+        let until = (started_at.plus_ms(attempt_ms_max), Instant::now() + longest);
+        Self { engine, applies, until, opened: AtomicBool::new(false) }
+    }
+
+    fn is_late(&self) -> bool {
+        self.engine.now() > self.until.0 || Instant::now() > self.until.1
     }
 
     /// True once a connector was told that it may write. Until then nothing can have left.
@@ -182,6 +194,7 @@ impl WriteGate for Gate {
         crate::probe::at("dispatch.before_write").await;
         match self.applies.stopped_by(&self.engine.switches_now().await) {
             Some(_) => Err("switch_off".into()),
+            None if self.is_late() => Err("too_late".into()),
             None => {
                 self.opened.store(true, Ordering::SeqCst);
                 Ok(())

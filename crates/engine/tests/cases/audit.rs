@@ -29,7 +29,7 @@ async fn story(world: &World, engine: &effectgate_engine::Engine, key: &str) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn hc_41_fifty_writers_leave_chains_that_verify() {
-    let world = World::with(Options { gate: Gate::Approve, batch: 500, workers: 500, ..Options::default() });
+    let world = World::with(Options { gate: Gate::Approve, batch: 500, ..Options::default() });
     let other = world.another_engine();
     world.raw().execute_batch(
         "CREATE TRIGGER broken BEFORE INSERT ON effects WHEN new.target LIKE '%-7' BEGIN SELECT RAISE(ABORT, 'no'); END",

@@ -110,6 +110,25 @@ async fn g2_fenced_writes_control_without_the_sending_guard_a_late_settlement_wo
     assert!(matches!(world.store.commit(unguarded).await.unwrap(), Commit::Committed { .. }));
 }
 
+#[tokio::test]
+async fn g2_fenced_writes_an_attempt_that_stood_still_beyond_its_lease_writes_nothing() {
+    let world = World::new();
+    world.provider.push(Answer::HoldBeforeWrite);
+    let held = world.queued("k", "c-1").await;
+    world.engine.dispatch_tick().await.unwrap();
+    world.provider.until_hanging(1).await;
+    world.clock.advance_ms(60_000);
+    world.engine.sweep_tick().await.unwrap();
+    let id = world.agg(held.run.id).await.effects[0].id;
+    world.resolve(id, Resolution::Cancel).await.unwrap();
+
+    world.provider.release(1);
+    world.engine.dispatch_idle().await;
+
+    assert!(world.provider.seen().is_empty(), "a person was told that nothing was sent");
+    assert_eq!(world.effect_state(held.run.id).await, "cancelled");
+}
+
 /// A run in each state, by its word.
 async fn in_every_state(world: &World) -> Vec<(&'static str, Held)> {
     let mut runs = vec![("processing", world.grant("processing", "w").await)];
@@ -537,7 +556,7 @@ async fn g15_bounded_attempts_takeovers_repairs_lease_life_and_refusals() {
 
 #[tokio::test]
 async fn g15_bounded_attempts_under_way_at_once() {
-    let world = World::with(Options { workers: 4, ..Options::default() });
+    let world = World::with(Options { concurrent: 4, ..Options::default() });
     world.provider.always(Answer::Hang);
     for n in 0..10 {
         world.queued(&format!("k{n}"), "c-1").await;

@@ -102,7 +102,8 @@ pub struct Options {
     pub ceiling: Ceiling,
     pub output_schema: Option<serde_json::Value>,
     pub identity: Vec<String>,
-    pub workers: usize,
+    /// Attempts under way at once, at each provider.
+    pub concurrent: usize,
     pub batch: u32,
     pub retention: Retention,
 }
@@ -130,7 +131,7 @@ impl Default for Options {
             ceiling: Ceiling::On,
             output_schema: None,
             identity: vec![String::new()],
-            workers: 64,
+            concurrent: 1_000,
             batch: 100,
             retention: Retention { content_days: 30, key_days: 90, journal_days: 730 },
         }
@@ -434,7 +435,7 @@ fn policy(options: &Options, scripted: &Scripted) -> Policy {
         external_id_required: false,
         attempt_ms_max: options.attempt_ms_max,
         sending_margin_ms: 30_000,
-        rate: Rate { per_second: 1e6, concurrent: 1_000 },
+        rate: Rate { per_second: 1e6, concurrent: options.concurrent },
         breaker: Breaker { failures: options.breaker_failures, open_ms: 1_000 },
     };
     let other = Provider { name: ProviderName::new("other"), ..provider.clone() };
@@ -450,7 +451,7 @@ fn policy(options: &Options, scripted: &Scripted) -> Policy {
         public_url: "http://gate.test".into(),
         channels: Channels::default(),
         alerts: vec![],
-        dispatcher: DispatcherPolicy { workers: options.workers, period_ms: 500, batch: options.batch },
+        dispatcher: DispatcherPolicy { workers: 64, period_ms: 500, batch: options.batch },
         sweeper: SweeperPolicy { period_ms: 2_000, batch: options.sweep_batch, stuck_ms: 24 * HOUR },
     }
 }
