@@ -99,7 +99,7 @@ async fn screenshots() {
         World::new(&Options { login: Login::Token, ..Options::by_link(&["anna@house.test", "bert@house.test"]) });
     let pages = pages(&world).await;
     let (address, _) = serve(&world).await;
-    for (name, path) in pages {
+    for (name, path) in &pages {
         for (look, size, dark) in
             [("light", "1200,1500", false), ("dark", "1200,1500", true), ("phone", "500,2600", false)]
         {
@@ -110,7 +110,8 @@ async fn screenshots() {
         }
     }
     if std::env::var_os("EFFECTGATE_SERVE").is_some() {
-        println!("serving http://{address}");
+        // For a look by hand; end it with Ctrl-C.
+        pages.iter().for_each(|(name, path)| println!("{name}: http://{address}{path}"));
         std::future::pending::<()>().await;
     }
 }

@@ -3,7 +3,7 @@
 
 use askama::Template;
 use axum::{
-    extract::{Path, State},
+    extract::{Path, rejection::PathRejection},
     response::Response,
 };
 use effectgate_core::{
@@ -20,10 +20,7 @@ use super::{
     viewer::{Sight, Viewer, sight},
     visit::Visit,
 };
-use crate::{
-    app::App,
-    problem::{Problem, Result},
-};
+use crate::problem::{Problem, Result};
 
 /// How somebody came to the card.
 #[derive(Debug, Clone)]
@@ -67,11 +64,11 @@ struct CardPage {
     reason_chars_max: usize,
 }
 
-pub(crate) async fn by_link(visit: Visit, Path(token): Path<String>) -> Response {
-    show(&visit, &Door::Link(token)).await
+pub(crate) async fn by_link(visit: Visit, token: Result<Path<String>, PathRejection>) -> Response {
+    show(&visit, &Door::link(token)).await
 }
 
-pub(crate) async fn by_id(visit: Visit, State(_): State<App>, Path(id): Path<String>) -> Response {
+pub(crate) async fn by_id(visit: Visit, Path(id): Path<String>) -> Response {
     match id.parse() {
         Ok(id) => show(&visit, &Door::Inbox(id)).await,
         Err(_) => no_such_approval(&visit),
@@ -91,6 +88,11 @@ async fn show(visit: &Visit, door: &Door) -> Response {
 }
 
 impl Door {
+    /// A path that is no text is a link that leads nowhere.
+    pub(crate) fn link(token: Result<Path<String>, PathRejection>) -> Self {
+        Self::Link(token.map(|Path(token)| token).unwrap_or_default())
+    }
+
     /// Where the card is and its form is posted to.
     pub(crate) fn path(&self) -> String {
         match self {

@@ -114,7 +114,7 @@ impl Card {
             effects: approval.proposed.iter().enumerate().map(effect).collect(),
             why: approval.terms.why.iter().map(|why| Shown::new(why)).collect(),
             facts: facts(parts),
-            checks: checks(agg, kept, parts.output.is_some()),
+            checks: checks(parts),
             output: parts.output.map(TextBlock::new),
             summary: kept.summary.as_deref().map(TextBlock::new),
             decisions: approval.decisions.iter().map(|d| decision_line(d, *now)).collect(),
@@ -200,7 +200,7 @@ fn facts(parts: &Parts<'_>) -> Vec<Fact> {
         "Asked for by",
         kept.requested_by.clone().or_else(|| agg.run.origin.api_key.clone().map(|k| format!("key:{k}"))),
     );
-    fact("Asked", Some(approval.terms.audience.join(", ")));
+    fact("People asked", Some(approval.terms.audience.join(", ")));
     fact("Qualification wanted", Some(approval.terms.qualifications.join(", ")));
     let sla = parts.policy.flow(&agg.run.flow).and_then(|flow| flow.flow.sla);
     fact("Time to answer", sla.map(|sla| clock(&sla, agg, approval, parts.now)));
@@ -221,13 +221,15 @@ fn clock(sla: &Sla, agg: &Aggregate, approval: &Approval, now: Timestamp) -> Str
 }
 
 /// What validation found. An approval exists only for a proposal that passed it.
-fn checks(agg: &Aggregate, kept: &Kept, has_output: bool) -> Vec<String> {
-    let mut checks = vec![if has_output {
-        "The output fits the flow's schema, and each effect was checked by its provider's rules.".to_owned()
-    } else {
-        "Each effect was checked by its provider's rules. The model's output is not kept any more, or there was none."
-            .to_owned()
-    }];
+fn checks(parts: &Parts<'_>) -> Vec<String> {
+    let Parts { agg, kept, .. } = parts;
+    let has_schema = parts.policy.flow(&agg.run.flow).is_some_and(|flow| flow.output_schema.is_some());
+    let output = match (parts.output, has_schema) {
+        (None, _) => "There was no model output, or it is not kept any more.",
+        (Some(_), true) => "The output fits the flow's schema.",
+        (Some(_), false) => "The flow has no schema for the output.",
+    };
+    let mut checks = vec![output.to_owned(), "Each effect passed the checks of its type and its provider.".to_owned()];
     if kept.extracted {
         checks.push("The JSON was taken out of surrounding text; nothing in it was changed.".into());
     }

@@ -3,7 +3,7 @@
 
 use axum::{
     Form,
-    extract::{FromRequest as _, Path, Request},
+    extract::{FromRequest as _, Path, Request, rejection::PathRejection},
     response::Response,
 };
 use effectgate_core::{
@@ -36,8 +36,12 @@ struct DecisionForm {
     reason: String,
 }
 
-pub(crate) async fn by_link(visit: Visit, Path(token): Path<String>, request: Request) -> Response {
-    taken(visit, Door::Link(token), request).await
+pub(crate) async fn by_link(
+    visit: Visit,
+    token: Result<Path<String>, PathRejection>,
+    request: Request,
+) -> Response {
+    taken(visit, Door::link(token), request).await
 }
 
 pub(crate) async fn by_id(visit: Visit, Path(id): Path<String>, request: Request) -> Response {
