@@ -13,8 +13,8 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
     api::{
-        approvals, batch, claim, effects, ending, inline, journal, operate, proposal, renew, reserve, runs, switches,
-        whoami,
+        approvals, batch, claim, effects, ending, inline, journal, operate, proposal, renew, reserve, runs, session,
+        switches, whoami,
     },
     app::App,
     docs, health, metrics, pages,
@@ -48,6 +48,7 @@ pub(crate) fn api() -> OpenApiRouter<App> {
         .routes(routes!(switches::list, switches::turn))
         .routes(routes!(journal::verify))
         .routes(routes!(journal::export))
+        .routes(routes!(session::open, session::close))
         .routes(routes!(whoami::whoami))
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))

@@ -229,3 +229,31 @@ async fn accounts_change_in_the_house_chain_and_their_passwords_do_not_enter_it(
         assert!(world.engine.user_put(&tenant, &actor, &put).await.is_err(), "{bad}");
     }
 }
+
+#[tokio::test]
+async fn hc_33_json_with_a_session_decides_only_for_a_program_or_our_own_page() {
+    let world = World::new(&Options::default());
+    world.user("anna", &["support-lead"]).await;
+    let run = world.waiting("k", &[MAIL]).await;
+    let mut anna = world.signed_in("anna").await;
+    let approval = world.agg(run).await.approval().unwrap().clone();
+    let path = format!("/v1/approvals/{}/decide", approval.id);
+    let body = format!(r#"{{"decision":"approve","effects_hash":"sha256:{}"}}"#, approval.effects_hash);
+    let (json, program) = (("content-type", "application/json"), ("effectgate-csrf", "1"));
+
+    for (what, headers) in [
+        ("text/plain", vec![("content-type", "text/plain"), program]),
+        ("form", vec![("content-type", "application/x-www-form-urlencoded"), program]),
+        ("no content type", vec![program]),
+        ("nothing that a foreign page could not send", vec![json]),
+        ("foreign origin", vec![json, program, ("origin", "https://attacker.test")]),
+        ("foreign site", vec![json, ("sec-fetch-site", "cross-site")]),
+    ] {
+        let answer = anna.send("POST", &path, &headers, body.clone()).await;
+        assert!(answer.status == 403 || answer.status == 415, "{what}: {}", answer.status);
+        assert_eq!(world.standing(run).await, ("awaiting_human", "open", 0, 0), "{what}");
+    }
+    let taken = anna.send("POST", &path, &[json, program], body).await;
+    assert_eq!(taken.status, 200, "{}", taken.text);
+    assert_eq!(world.standing(run).await, ("approved", "approved", 1, 1));
+}

@@ -1,10 +1,16 @@
 //! What no template may do.
 #![allow(clippy::unwrap_used)]
 
+use std::path::{Path, PathBuf};
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let found = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    found.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+}
+
 #[test]
 fn no_template_turns_escaping_off_or_brings_a_script() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/templates");
-    let files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    let files = files(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/templates")));
     assert!(files.len() >= 5);
     for path in files {
         let text = std::fs::read_to_string(&path).unwrap();

@@ -14,6 +14,7 @@ pub(crate) mod renew;
 mod reply;
 pub(crate) mod reserve;
 pub(crate) mod runs;
+pub(crate) mod session;
 pub(crate) mod switches;
 pub(crate) mod whoami;
 

@@ -3,37 +3,23 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use axum::{
-    Json, Router,
-    extract::{ConnectInfo, Request, State},
-    response::{IntoResponse, Response},
-    routing::post,
-};
+use axum::extract::ConnectInfo;
 use effectgate_core::{facts, ids::Tenant, journal::Facts};
 use effectgate_engine::sessions;
-use http::{Extensions, HeaderMap, StatusCode, header};
-use serde::{Deserialize, Serialize};
+use http::{Extensions, HeaderMap};
 
-use super::{
-    attempts::Try,
-    cookie::Cookie,
-    csrf,
-    password::{self, PasswordError},
-    session,
-};
+use super::{attempts::Try, password::PasswordError, session};
 use crate::{
+    api::detached,
     app::App,
     problem::{Code, Problem, Result},
 };
 
 /// What somebody typed.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Credentials {
     pub(crate) user: String,
     pub(crate) password: String,
     /// The house's own tenant without one.
-    #[serde(default)]
     pub(crate) tenant: Option<String>,
 }
 
@@ -52,10 +38,15 @@ const BUSY_MS: i64 = 1_000;
 /// [`Code::Unauthorized`] for a wrong name or password (which of both is not said), [`Code::TooManyFailures`] with the
 /// time to wait, the store.
 pub(crate) async fn sign_in(app: &App, headers: &HeaderMap, peer: IpAddr, typed: Credentials) -> Result<Opened> {
+    let (app, headers) = (app.clone(), headers.clone());
+    detached(async move { tried(&app, &headers, peer, typed).await }).await
+}
+
+async fn tried(app: &App, headers: &HeaderMap, peer: IpAddr, typed: Credentials) -> Result<Opened> {
     let tenant = Tenant::new(typed.tenant.as_deref().unwrap_or(&app.settings.tenant));
     let account = app.engine.account(&tenant, &typed.user).await?;
-    let tried = app.attempts.sign_in(&tenant, &typed.user, peer, app.engine.now());
-    if let Try::Wait { ms, is_first, what } = tried {
+    let standing = app.attempts.sign_in(&tenant, &typed.user, peer, app.engine.now());
+    if let Try::Wait { ms, is_first, what } = standing {
         if is_first {
             note(app, &tenant, what, account.as_ref().map(|a| a.name.as_str()), peer).await?;
         }
@@ -96,55 +87,4 @@ async fn note(app: &App, tenant: &Tenant, what: &'static str, account: Option<&s
 pub(crate) fn peer(extensions: &Extensions) -> IpAddr {
     let info = extensions.get::<ConnectInfo<SocketAddr>>();
     info.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |ConnectInfo(address)| address.ip())
-}
-
-/// Sessions for programs: the same cookie, asked for with JSON.
-pub(crate) fn router() -> Router<App> {
-    Router::new().route("/v1/session", post(open).delete(close))
-}
-
-/// The session as a program sees it. The secret is in the cookie only.
-#[derive(Serialize)]
-struct SessionView {
-    user: String,
-    subject: String,
-    roles: Vec<String>,
-    tenant: String,
-    expires_at: String,
-}
-
-const BODY_BYTES_MAX: usize = 8 * password::BYTES_MAX;
-
-async fn open(State(app): State<App>, request: Request) -> Result<Response> {
-    let (parts, body) = request.into_parts();
-    if !csrf::is_media(&parts.headers, "application/json") {
-        return Err(Problem::new(Code::UnsupportedMediaType, "the body must be application/json"));
-    }
-    if csrf::Site::of(&parts.headers, &app.settings) == csrf::Site::Foreign {
-        return Err(Problem::new(Code::CrossSite, "this request was sent from another site"));
-    }
-    let too_large = |_| Problem::new(Code::BodyTooLarge, "a sign-in is a name and a password");
-    let bytes = axum::body::to_bytes(body, BODY_BYTES_MAX).await.map_err(too_large)?;
-    let bad = |_| Problem::new(Code::InvalidJson, "a sign-in is {\"user\": …, \"password\": …}");
-    let typed: Credentials = serde_json::from_slice(&bytes).map_err(bad)?;
-    let opened = sign_in(&app, &parts.headers, peer(&parts.extensions), typed).await?;
-    let cookie = Cookie::Session.set(&opened.secret, &app.settings);
-    Ok((StatusCode::OK, [(header::SET_COOKIE, cookie)], Json(view(opened.signed_in))).into_response())
-}
-
-fn view(signed_in: sessions::SignedIn) -> SessionView {
-    SessionView {
-        user: signed_in.name,
-        subject: signed_in.person.subject.to_string(),
-        roles: signed_in.person.roles.into_iter().collect(),
-        tenant: signed_in.tenant.to_string(),
-        expires_at: signed_in.expires_at.to_string(),
-    }
-}
-
-async fn close(State(app): State<App>, headers: HeaderMap) -> Result<Response> {
-    csrf::check_program(&headers, &app.settings)?;
-    session::close(&app, &headers).await?;
-    let cookie = Cookie::Session.clear(&app.settings);
-    Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie)]).into_response())
 }

@@ -36,11 +36,7 @@ struct DecisionForm {
     reason: String,
 }
 
-pub(crate) async fn by_link(
-    visit: Visit,
-    token: Result<Path<String>, PathRejection>,
-    request: Request,
-) -> Response {
+pub(crate) async fn by_link(visit: Visit, token: Result<Path<String>, PathRejection>, request: Request) -> Response {
     taken(visit, Door::link(token), request).await
 }
 

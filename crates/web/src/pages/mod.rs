@@ -23,7 +23,7 @@ use axum::{
     routing::{get, post},
 };
 
-use crate::{app::App, auth::signin};
+use crate::app::App;
 
 /// A reason of 2000 characters, each of four bytes written as `%XX`, and the other fields.
 const FORM_BYTES_MAX: usize = 32 * 1024;
@@ -38,6 +38,5 @@ pub fn router() -> Router<App> {
         .route("/logout", post(login::sign_out))
         .layer(DefaultBodyLimit::max(FORM_BYTES_MAX))
         .merge(assets::router())
-        .merge(signin::router())
         .layer(map_response(answer::guarded))
 }
