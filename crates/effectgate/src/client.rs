@@ -21,13 +21,13 @@ use crate::exit::{Exit, Failure, Result};
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct ServerArgs {
     /// The server's address.
-    #[arg(long, env = "EFFECTGATE_URL", default_value = "http://127.0.0.1:8787")]
+    #[arg(long, global = true, env = "EFFECTGATE_URL", default_value = "http://127.0.0.1:8787")]
     pub(crate) url: String,
     /// The API key. Better in the environment or a file: other users of this machine can read a command line.
-    #[arg(long, env = "EFFECTGATE_KEY", hide_env_values = true)]
+    #[arg(long, global = true, env = "EFFECTGATE_KEY", hide_env_values = true)]
     pub(crate) key: Option<String>,
     /// A file that holds the API key.
-    #[arg(long, env = "EFFECTGATE_KEY_FILE", conflicts_with = "key")]
+    #[arg(long, global = true, env = "EFFECTGATE_KEY_FILE", conflicts_with = "key")]
     pub(crate) key_file: Option<PathBuf>,
 }
 

@@ -73,11 +73,12 @@ pub(crate) fn printable(text: &str) -> String {
     effectgate_engine::notify::text::visible(text).replace(['\n', '\t'], " ")
 }
 
-/// A member of a JSON answer as a cell: text as it is, other values as JSON, absent as a dash.
+/// A member of a JSON answer as a cell: text as it is, lists with commas, other values as JSON, absent as a dash.
 pub(crate) fn cell(value: &Value, pointer: &str) -> String {
     match value.pointer(pointer) {
         None | Some(Value::Null) => "-".to_owned(),
         Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(items)) => items.iter().map(|item| cell(item, "")).collect::<Vec<_>>().join(", "),
         Some(other) => other.to_string(),
     }
 }

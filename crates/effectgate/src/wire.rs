@@ -22,8 +22,13 @@ const FILE: &str = "effectgate.toml";
 /// # Errors
 /// It cannot be read.
 pub(crate) fn read_config(named: Option<&Path>) -> Result<Loaded> {
+    read_config_in(named, Environment::of_process())
+}
+
+/// The same in an environment of the caller's.
+pub(crate) fn read_config_in(named: Option<&Path>, environment: Environment) -> Result<Loaded> {
     let here = Some(Path::new(FILE)).filter(|path| path.exists());
-    Ok(load(named.or(here), Environment::of_process())?)
+    Ok(load(named.or(here), environment)?)
 }
 
 impl From<ConfigErrors> for Failure {

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::{
     commands::Here,
-    config::{ConfigErrors, effective},
+    config::{ConfigErrors, Environment, effective},
     exit::{Exit, Failure, Result},
     wire,
 };
@@ -19,16 +19,18 @@ pub(crate) struct Args {
     /// Print the config in force: defaults filled in, secrets masked
     #[arg(long)]
     effective: bool,
+    /// Demand the secrets too that the config takes from the environment: on the machine where it is to run
+    #[arg(long)]
+    secrets: bool,
 }
 
 pub(crate) fn run(args: &Args, here: &Here) -> Result {
     let out = here.out;
-    let loaded = wire::read_config(args.file.as_deref().or(here.config.as_deref()));
-    let (shown, resolved) = match loaded {
-        Ok(loaded) => (args.effective.then(|| effective(&loaded.config)), loaded.resolve()),
-        Err(failure) => return Err(failure),
-    };
-    let (faults, notes) = match resolved {
+    let environment = Environment::of_process();
+    let environment = if args.secrets { environment } else { environment.standing_in() };
+    let loaded = wire::read_config_in(args.file.as_deref().or(here.config.as_deref()), environment)?;
+    let shown = args.effective.then(|| effective(&loaded.config));
+    let (faults, notes) = match loaded.resolve() {
         Ok(resolved) => (None, resolved.notes),
         Err(faults) => (Some(faults), Vec::new()),
     };

@@ -16,7 +16,11 @@ const ALMOST: &str = "EFFECTGATE_";
 
 /// Environment variables at the start.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Environment(BTreeMap<String, String>);
+pub(crate) struct Environment {
+    variables: BTreeMap<String, String>,
+    /// Secrets that are not here are stood in for, and noted: for judging a config away from the machine it is for.
+    pub(super) stands_in: bool,
+}
 
 impl Environment {
     /// The process's own.
@@ -26,8 +30,13 @@ impl Environment {
             .collect()
     }
 
+    /// The same, with something in the place of secrets that are not here. A config judged so must not be started.
+    pub(crate) fn standing_in(self) -> Self {
+        Self { stands_in: true, ..self }
+    }
+
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(String::as_str)
+        self.variables.get(name).map(String::as_str)
     }
 
     /// Refuses names that miss an underscore.
@@ -35,7 +44,7 @@ impl Environment {
         let is_wrong = |name: &&String| {
             name.strip_prefix(ALMOST).is_some_and(|rest| !rest.starts_with('_') && rest.contains("__"))
         };
-        match self.0.keys().find(is_wrong) {
+        match self.variables.keys().find(is_wrong) {
             None => Ok(()),
             Some(name) => Err(ConfigErrors::one(
                 name.as_str(),
@@ -48,7 +57,7 @@ impl Environment {
 
 impl FromIterator<(String, String)> for Environment {
     fn from_iter<I: IntoIterator<Item = (String, String)>>(vars: I) -> Self {
-        Self(vars.into_iter().collect())
+        Self { variables: vars.into_iter().collect(), stands_in: false }
     }
 }
 
@@ -58,7 +67,7 @@ impl Source for Environment {
     }
 
     fn collect(&self) -> Result<Map<String, Value>, ConfigError> {
-        let ours = self.0.iter().filter_map(|(name, text)| Some((name.strip_prefix(PREFIX)?, text)));
+        let ours = self.variables.iter().filter_map(|(name, text)| Some((name.strip_prefix(PREFIX)?, text)));
         Ok(ours.map(|(name, text)| (name.to_lowercase().replace("__", "."), value(text))).collect())
     }
 }

@@ -119,6 +119,10 @@ async fn operation(line: &mut Conn, work: &Work, connection: usize, n: u64) -> i
             let text = String::from_utf8_lossy(answer.body).into_owned();
             return Ok(Err(format!("{method} {path}: {} {text}", answer.status)));
         }
+        // A batch says how each of its items fared.
+        if contains(answer.body, b"\"status\":4") || contains(answer.body, b"\"status\":5") {
+            return Ok(Err(format!("{method} {path}: an item was refused")));
+        }
         won |= answer.status == 201 && !contains(answer.body, b"\"repeated\":true");
         before = answer.body.to_vec();
     }

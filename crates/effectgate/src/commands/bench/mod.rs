@@ -158,7 +158,7 @@ kind = "http"
 class = "advisory"
 url = "{provider}"
 allow_private = true
-rate = {{ per_second = 1_000_000.0, concurrent = 64 }}
+rate = {{ per_second = 100_000.0, concurrent = 64 }}
 [providers.notes.effects.note]
 method = "POST"
 path = "/notes/{{{{ target }}}}"
@@ -167,6 +167,7 @@ external_id = "/id"
 [flows.{FLOW}.effects.note]
 provider = "notes"
 impact = "low"
+reversible = true
 gate = "none"
 "#
     )

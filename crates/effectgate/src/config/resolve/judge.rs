@@ -113,10 +113,15 @@ impl<'a> Judge<'a> {
 
     fn variable_named(&mut self, path: &str, name: &str) -> Option<String> {
         let value = self.variable(name).map(str::to_owned);
-        if value.is_none() {
-            self.refuse(path, format!("the environment has no {name}"), format!("Set {name}, or use {path}_file."));
+        if value.is_some() {
+            return value;
         }
-        value
+        if self.environment.stands_in {
+            self.note(path, &format!("the environment has no {name}; the server does not start without"));
+            return Some(stand_in(path).to_owned());
+        }
+        self.refuse(path, format!("the environment has no {name}"), format!("Set {name}, or use {path}_file."));
+        None
     }
 
     /// Names are lower case, so that the environment can override their members and no two differ by case alone.
@@ -139,4 +144,9 @@ const NAME_CHARS_MAX: usize = 64;
 /// A number that [`Judge::within`] has bounded below, as an unsigned one.
 pub(super) fn unsigned<T: TryFrom<i64> + Default>(value: i64) -> T {
     T::try_from(value).unwrap_or_default()
+}
+
+/// Something of the right shape in the place of a secret that is not here.
+fn stand_in(path: &str) -> &'static str {
+    if path == "database.url" { "sqlite:stand-in.db" } else { "https://stand-in.example.com/secret" }
 }

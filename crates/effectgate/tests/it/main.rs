@@ -1,0 +1,10 @@
+//! Drives the real binary as its users do: command lines, exit codes, signals, HTTP on loopback. What a command decides
+//! inside is tested beside its code.
+#![allow(clippy::unwrap_used, reason = "tests may panic")]
+
+mod check;
+mod demo;
+mod keys;
+mod review;
+mod serve;
+mod support;

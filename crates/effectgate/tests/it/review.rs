@@ -1,0 +1,105 @@
+//! People at the command line: the switch, a decision, an effect that is cancelled.
+
+use serde_json::{Value, json};
+
+use crate::support::{Gate, House, KEY, Said, said};
+
+const APPROVED: &str = r#"
+[server]
+listen = "127.0.0.1:0"
+[actions]
+enabled = true
+[providers.bank]
+kind = "http"
+url = "http://127.0.0.1:9"
+allow_private = true
+[providers.bank.effects.refund]
+path = "/refunds"
+[flows.refund.effects.refund]
+provider = "bank"
+impact = "high"
+gate = "approve"
+[flows.refund.approval]
+audience = ["role:lead"]
+"#;
+
+/// A house where a refund waits for a person, and its server with the switch off, so that nothing is tried.
+fn waiting() -> (House, Gate) {
+    let house = House::with(APPROVED);
+    let gate = house.serve(&[("EFFECTGATE_BOOTSTRAP_KEY", KEY)]);
+    assert_eq!(asked(&house, &gate, &["switch", "off", "all", "--reason", "a test"]).code, 0);
+    let (_, granted) =
+        gate.post(KEY, "/v1/runs", &json!({ "flow": "refund", "key": "r:1", "payload": {}, "owner": "w" }));
+    let effect = json!({ "type": "refund", "target": "order-1", "payload": { "cents": 100 } });
+    let body = json!({ "owner": "w", "fence": granted["lease"]["fence"], "output": {}, "effects": [effect] });
+    let path = format!("/v1/runs/{}/proposal", granted["run"]["id"].as_str().unwrap());
+    assert_eq!(gate.post(KEY, &path, &body).1["answer"], "waiting");
+    (house, gate)
+}
+
+fn asked(house: &House, gate: &Gate, args: &[&str]) -> Said {
+    said(house.command(args).args(["--json"]).env("EFFECTGATE_URL", &gate.url).env("EFFECTGATE_KEY", KEY))
+}
+
+fn first(said: &Said, pointer: &str) -> Value {
+    said.json().pointer(pointer).cloned().unwrap_or_else(|| panic!("{pointer}: {}", said.out))
+}
+
+#[test]
+fn a_signed_in_person_decides_and_an_api_key_cannot() {
+    let (house, gate) = waiting();
+    let made =
+        said(house.command(&["user", "add", "anna", "--roles", "lead,approver"]).env("EFFECTGATE_PASSWORD", "long enough"));
+    assert_eq!(made.code, 0, "{}", made.err);
+    let approval = first(&asked(&house, &gate, &["approve"]), "/items/0/id").as_str().unwrap().to_owned();
+    let decide = |password: &str| {
+        let args = ["approve", "decide", &approval, "approve", "--user", "anna", "--json"];
+        said(house.command(&args).env("EFFECTGATE_URL", &gate.url).env("EFFECTGATE_PASSWORD", password))
+    };
+
+    let by_key = gate.post(
+        KEY,
+        &format!("/v1/approvals/{approval}/decide"),
+        &json!({ "decision": "approve", "effects_hash": "x" }),
+    );
+    assert_eq!(by_key.0, 403);
+    assert_eq!(decide("not the password").code, 6);
+    let decided = decide("long enough");
+    let again = decide("long enough");
+
+    assert_eq!((decided.code, again.code), (0, 0), "{} {}", decided.err, again.err);
+    assert_eq!((&decided.json()["run"]["state"], &again.json()["repeated"]), (&json!("approved"), &json!(true)));
+    let story = asked(&house, &gate, &["explain", "r:1"]).json();
+    assert_eq!(story["approved_by"][0]["subject"], "user:anna");
+    assert_eq!(story["effects"][0]["reason"], "switch_off");
+}
+
+#[test]
+fn the_switch_wants_a_reason_and_shows_who_turned_it() {
+    let (house, gate) = waiting();
+
+    assert_eq!(asked(&house, &gate, &["switch", "off", "provider", "bank"]).code, 2);
+    assert_eq!(asked(&house, &gate, &["switch", "off", "provider", "--reason", "x"]).code, 2);
+    let unknown = asked(&house, &gate, &["switch", "off", "provider", "bnak", "--reason", "x"]);
+    assert_ne!(unknown.code, 0);
+    let shown = asked(&house, &gate, &["switch"]).json();
+
+    let all = shown["switches"].as_array().unwrap();
+    assert_eq!(all.len(), 1);
+    assert_eq!(
+        (&all[0]["enabled"], &all[0]["reason"], &all[0]["by"]),
+        (&json!(false), &json!("a test"), &json!("key:bootstrap"))
+    );
+}
+
+#[test]
+fn a_list_for_a_pipe_has_one_tab_separated_line_for_each_run() {
+    let (house, gate) = waiting();
+
+    let listed = said(house.command(&["runs"]).env("EFFECTGATE_URL", &gate.url).env("EFFECTGATE_KEY", KEY));
+
+    let lines: Vec<Vec<&str>> = listed.out.lines().map(|line| line.split('\t').collect()).collect();
+    assert_eq!(lines.len(), 2, "{}", listed.out);
+    assert_eq!(lines[0][..4], ["run", "flow", "key", "state"]);
+    assert_eq!(lines[1][1..4], ["refund", "r:1", "awaiting_human"]);
+}
