@@ -4,8 +4,9 @@
 use std::{path::Path, sync::Arc};
 
 use effectgate_engine::{Engine, clock::SystemClock, policy::Policy};
-use effectgate_store::{SqliteOptions, SqliteStore, Store, StoreError};
+use effectgate_store::{PgOptions, PgStore, SqliteOptions, SqliteStore, Store, StoreError};
 use effectgate_web::WebSettings;
+use secrecy::ExposeSecret as _;
 
 use crate::{
     config::{ConfigErrors, DatabaseSettings, Environment, Loaded, Resolved, ServerSettings, load},
@@ -59,8 +60,8 @@ pub(crate) async fn open(database: &DatabaseSettings, access: Access) -> Result<
             let opened = tokio::task::spawn_blocking(move || open_sqlite(&path, batch_max, access)).await;
             Ok(Arc::new(opened.map_err(Failure::failed)??))
         }
-        DatabaseSettings::Postgres { .. } => {
-            Err(Failure::new(Exit::Refused, "no_postgres", "this build has no PostgreSQL; use sqlite:PATH"))
+        DatabaseSettings::Postgres { url, connections_max } => {
+            Ok(Arc::new(open_postgres(url.expose_secret(), *connections_max, access).await?))
         }
     }
 }
@@ -77,6 +78,15 @@ fn open_sqlite(path: &Path, batch_max: usize, access: Access) -> Result<SqliteSt
             Err(StoreError::InUse { .. }) => SqliteStore::open_beside(path),
             opened => opened,
         },
+    }
+}
+
+async fn open_postgres(url: &str, connections_max: usize, access: Access) -> Result<PgStore, StoreError> {
+    match access {
+        Access::Serve => PgStore::connect_with(url, PgOptions { connections_max: Some(connections_max) }).await,
+        // One more client among others; the schema is brought up under its lock, as a replica would.
+        Access::Beside => PgStore::connect(url).await,
+        Access::Read => PgStore::connect_unmigrated(url).await,
     }
 }
 

@@ -25,7 +25,7 @@ use effectgate_core::{
 };
 
 pub use error::StoreError;
-pub use postgres::PgStore;
+pub use postgres::{PgOptions, PgStore};
 pub use sqlite::{ClockFn, SqliteOptions, SqliteStore};
 pub use types::{
     ApiKeyRow, ApprovalFilter, ApprovalItem, ChainHead, Commit, Content, DueEffect, DueNotice, EffectFilter, Gauge,

@@ -5,6 +5,7 @@
 mod check;
 mod demo;
 mod keys;
+mod postgres;
 mod review;
 mod serve;
 mod support;

@@ -48,8 +48,9 @@ fn first(said: &Said, pointer: &str) -> Value {
 #[test]
 fn a_signed_in_person_decides_and_an_api_key_cannot() {
     let (house, gate) = waiting();
-    let made =
-        said(house.command(&["user", "add", "anna", "--roles", "lead,approver"]).env("EFFECTGATE_PASSWORD", "long enough"));
+    let made = said(
+        house.command(&["user", "add", "anna", "--roles", "lead,approver"]).env("EFFECTGATE_PASSWORD", "long enough"),
+    );
     assert_eq!(made.code, 0, "{}", made.err);
     let approval = first(&asked(&house, &gate, &["approve"]), "/items/0/id").as_str().unwrap().to_owned();
     let decide = |password: &str| {

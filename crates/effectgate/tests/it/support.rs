@@ -49,7 +49,7 @@ pub(crate) struct House {
 }
 
 /// One flow whose provider nobody answers for.
-const CONFIG: &str = r#"
+pub(crate) const CONFIG: &str = r#"
 [server]
 listen = "127.0.0.1:0"
 [database]

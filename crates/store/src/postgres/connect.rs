@@ -41,7 +41,7 @@ pub(super) struct Target {
     pub(super) config: Config,
     pub(super) tls: MakeRustlsConnect,
     /// The address without user and password, for messages.
-    shown: String,
+    pub(super) shown: String,
 }
 
 impl Target {

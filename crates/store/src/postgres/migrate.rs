@@ -56,6 +56,16 @@ pub(super) async fn migrate(target: &Target) -> Result<()> {
     Err(StoreError::Unavailable { what: "another process has been migrating the schema for too long".into() })
 }
 
+/// Refuses a schema that is not this binary's. Writes nothing.
+pub(super) async fn check_current(target: &Target) -> Result<()> {
+    let mut link = target.link().await?;
+    if check(&mut link).await? == MIGRATIONS.len() {
+        return Ok(());
+    }
+    let what = "its schema is older than this binary: start the server once".into();
+    Err(StoreError::Open { url: target.shown.clone(), what })
+}
+
 /// Two that make the same table at the same moment: one is refused, and finds it made.
 async fn prepare(link: &mut Link) -> Result<()> {
     let mut last = None;

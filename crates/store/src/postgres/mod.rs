@@ -33,6 +33,13 @@ use tokio::task::JoinHandle;
 use self::{connect::Target, pool::Pool, wake::Wake, writer::Writers};
 use crate::Result;
 
+/// What may be set apart from the URL.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PgOptions {
+    /// Connections of this process in all: the writers', the listener's, and the rest for reads (at least two).
+    pub connections_max: Option<usize>,
+}
+
 /// The store over one PostgreSQL database.
 pub struct PgStore {
     pool: Pool,
@@ -51,11 +58,34 @@ impl PgStore {
     /// [`StoreError::TooNew`](crate::StoreError::TooNew) and
     /// [`StoreError::MigrationChanged`](crate::StoreError::MigrationChanged) if another binary made its schema.
     pub async fn connect(url: &str) -> Result<Self> {
+        Self::connect_with(url, PgOptions::default()).await
+    }
+
+    /// The same with every option.
+    ///
+    /// # Errors
+    /// As [`connect`](Self::connect).
+    pub async fn connect_with(url: &str, options: PgOptions) -> Result<Self> {
         let target = Target::parse(url)?;
         migrate::migrate(&target).await?;
+        Self::start(&target, options)
+    }
+
+    /// The same for commands that only look: the schema is judged and not touched.
+    ///
+    /// # Errors
+    /// As [`connect`](Self::connect), and [`StoreError::Open`](crate::StoreError::Open) if the schema is older than this
+    /// binary.
+    pub async fn connect_unmigrated(url: &str) -> Result<Self> {
+        let target = Target::parse(url)?;
+        migrate::check_current(&target).await?;
+        Self::start(&target, PgOptions { connections_max: Some(0) })
+    }
+
+    fn start(target: &Target, options: PgOptions) -> Result<Self> {
         let wake = Wake::default();
-        let (pool, writers) = (Pool::new(&target)?, Writers::start(&target, &wake));
-        let listener = wake.start(&target);
+        let (pool, writers) = (Pool::new(target, options.connections_max)?, Writers::start(target, &wake));
+        let listener = wake.start(target);
         Ok(Self { pool, writers, wake, listener })
     }
 }

@@ -15,6 +15,7 @@ use tokio_postgres::{Row, types::ToSql};
 use super::{
     connect::Target,
     tx::{Fault, said},
+    writer::WRITERS,
 };
 use crate::{Result, StoreError};
 
@@ -25,9 +26,10 @@ const CONNECTIONS: usize = 6;
 const CONNECTION_WAIT: Duration = Duration::from_secs(2);
 /// The longest read is a page of 200 rows by index.
 const READ_WAIT: Duration = Duration::from_secs(5);
-/// How many connections a read may lose before the database counts as away. Every pooled one may be dead after a
-/// restart, and each costs one.
-const LOST_MAX: usize = CONNECTIONS + 1;
+/// A load and a worker's tick must not wait for each other.
+const CONNECTIONS_MIN: usize = 2;
+/// The listener's connection.
+const LISTENERS: usize = 1;
 /// Conflicts under serialisable isolation (40001, 40P01), a second and a half of them with [`pause`] between. Readers
 /// are refused too, and a purge beside reservations refuses some of them ten times in a row (seen in tests).
 pub(super) const CONFLICTS_MAX: usize = 20;
@@ -47,11 +49,17 @@ type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 
 pub(super) struct Pool {
     connections: Connections,
+    /// How many connections a read may lose before the database counts as away. Every pooled one may be dead after a
+    /// restart, and each costs one.
+    lost_max: usize,
     target: Target,
 }
 
 impl Pool {
-    pub(super) fn new(target: &Target) -> Result<Self> {
+    /// `in_all` bounds the connections of this process, those of the writers and the listener included.
+    pub(super) fn new(target: &Target, in_all: Option<usize>) -> Result<Self> {
+        let rest = |n: usize| n.saturating_sub(WRITERS + LISTENERS).max(CONNECTIONS_MIN);
+        let size = in_all.map_or(CONNECTIONS, rest);
         // A look before each use would cost a round trip; a read that finds its connection dead is made again.
         let manager = ManagerConfig { recycling_method: RecyclingMethod::Fast };
         let manager = Manager::from_config(target.config.clone(), target.tls.clone(), manager);
@@ -60,13 +68,13 @@ impl Pool {
             Box::pin(async move { client.batch_execute(SESSION).await.map_err(HookError::Backend) })
         });
         let connections = Connections::builder(manager)
-            .max_size(CONNECTIONS)
+            .max_size(size)
             .runtime(deadpool_postgres::Runtime::Tokio1)
             .timeouts(Timeouts { wait, create: wait, recycle: wait })
             .post_create(session)
             .build()
             .map_err(|e| target.unavailable(&e.to_string()))?;
-        Ok(Self { connections, target: target.clone() })
+        Ok(Self { connections, lost_max: size + 1, target: target.clone() })
     }
 
     /// Every row of a read.
@@ -96,7 +104,7 @@ impl Pool {
             let client = self.connection().await?;
             match self.once(client, sql, params).await? {
                 Ok(rows) => return Ok(rows),
-                Err(Fault::Lost { .. }) if lost < LOST_MAX => lost += 1,
+                Err(Fault::Lost { .. }) if lost < self.lost_max => lost += 1,
                 Err(Fault::Conflict(_)) => pause(conflict).await,
                 Err(fault) => return Err(fault.of_read()),
             }

@@ -35,7 +35,7 @@ use crate::{
 
 /// Connections that write. PostgreSQL's flushes overlap, so more than one gains; beyond three the batches only become
 /// smaller (measured on two cores: 1 to 2 gains half as much again, 3 to 4 nothing).
-const WRITERS: usize = 3;
+pub(super) const WRITERS: usize = 3;
 /// Operations in one statement: the flush is a small part of it by then, and the first one waits tens of milliseconds.
 const BATCH_MAX: usize = 256;
 /// Operations that may wait for one writer. Beyond this a caller waits for room.

@@ -75,7 +75,11 @@ fn open(path: &Path, flags: OpenFlags) -> Result<Connection> {
 
 impl Pool {
     /// Starts the threads. Without a writer every write is refused.
-    pub(crate) fn start(path: &Path, clock: &Arc<Clock>, writer: Option<(Connection, Option<File>, usize)>) -> Result<Self> {
+    pub(crate) fn start(
+        path: &Path,
+        clock: &Arc<Clock>,
+        writer: Option<(Connection, Option<File>, usize)>,
+    ) -> Result<Self> {
         let mut threads = Vec::new();
         let (read, queue) = mpsc::channel(READ_QUEUE_MAX);
         let queue = Arc::new(Mutex::new(queue));

@@ -154,7 +154,8 @@ fn rate(judge: &mut Judge<'_>, at: &str, provider: &ProviderConfig, workers: i64
         judge.refuse(&format!("{at}.rate.per_second"), what, "To stop a provider, turn its switch.");
     }
     let why = "To stop a provider, turn its switch.";
-    let concurrent = judge.within(&format!("{at}.rate.concurrent"), provider.rate.concurrent.unwrap_or(workers), 1, 1_000, why);
+    let concurrent =
+        judge.within(&format!("{at}.rate.concurrent"), provider.rate.concurrent.unwrap_or(workers), 1, 1_000, why);
     Rate { per_second, concurrent: unsigned(concurrent) }
 }
 
