@@ -134,6 +134,7 @@ async fn unknown_and_mangled_links_say_what_to_do() {
         link[..20].to_owned(),
         link.to_lowercase(),
         "/a/%00%ff".into(),
+        "/a/".into(),
     ] {
         let answer = world.browser().get(&bad).await;
         assert_eq!(answer.status, 404, "{bad}");

@@ -68,6 +68,11 @@ pub(crate) async fn by_link(visit: Visit, token: Result<Path<String>, PathReject
     show(&visit, &Door::link(token)).await
 }
 
+/// A link whose token was lost on the way.
+pub(crate) async fn cut_off(visit: Visit) -> Response {
+    dead_link(&visit)
+}
+
 pub(crate) async fn by_id(visit: Visit, Path(id): Path<String>) -> Response {
     match id.parse() {
         Ok(id) => show(&visit, &Door::Inbox(id)).await,

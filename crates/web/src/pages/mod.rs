@@ -31,6 +31,8 @@ const FORM_BYTES_MAX: usize = 32 * 1024;
 /// Every page's route.
 pub fn router() -> Router<App> {
     Router::new()
+        .route("/", get(async || answer::see("/inbox")))
+        .route("/a/", get(approval::cut_off))
         .route("/a/{*token}", get(approval::by_link).post(decide::by_link))
         .route("/approvals/{id}", get(approval::by_id).post(decide::by_id))
         .route("/inbox", get(inbox::show))
