@@ -17,6 +17,9 @@ pub enum StoreError {
     /// A constraint of the schema refused a row: a bug of ours, kept from becoming bad data.
     #[error("the database refused a row: {what}")]
     Rejected { what: String },
+    /// A caller's cursor that no page of this list ends with.
+    #[error("this is no cursor of this list")]
+    BadCursor,
     /// The database was migrated by a newer binary.
     #[error("the database is at schema {found}, this binary knows up to {known}: use the newer binary")]
     TooNew { found: i64, known: i64 },

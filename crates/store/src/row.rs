@@ -187,11 +187,6 @@ pub(crate) fn page<T>(mut found: Vec<(T, String)>, limit: u32) -> Page<T> {
     Page { items: found.into_iter().map(|(item, _)| item).collect(), next }
 }
 
-/// A cursor that no page of this store ends with.
-pub(crate) fn bad_cursor(cursor: &str) -> StoreError {
-    StoreError::Rejected { what: format!("{cursor:?} is not a cursor of this list") }
-}
-
 /// The cursor of lists that are ordered by a moment and a child's id.
 pub(crate) fn cursor(at: Timestamp, id: impl std::fmt::Display) -> String {
     format!("{}.{id}", at.micros())
@@ -200,11 +195,11 @@ pub(crate) fn cursor(at: Timestamp, id: impl std::fmt::Display) -> String {
 /// Reads what [`cursor`] gave.
 ///
 /// # Errors
-/// [`bad_cursor`].
+/// [`StoreError::BadCursor`].
 pub(crate) fn parse_cursor<T: std::str::FromStr>(text: &str) -> Result<(Timestamp, T)> {
-    let (at, id) = text.split_once('.').ok_or_else(|| bad_cursor(text))?;
+    let (at, id) = text.split_once('.').ok_or(StoreError::BadCursor)?;
     match (at.parse(), id.parse()) {
         (Ok(at), Ok(id)) => Ok((Timestamp::from_micros(at), id)),
-        _ => Err(bad_cursor(text)),
+        _ => Err(StoreError::BadCursor),
     }
 }

@@ -80,3 +80,31 @@ fn panicked(panic: Box<dyn Any + Send>) -> Response {
     let said = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
     Problem::internal(&said.unwrap_or("a handler panicked")).into_response()
 }
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+    use http::Request;
+    use tower::ServiceExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_is_a_problem_that_tells_nothing_and_the_next_request_is_served() {
+        async fn breaks() {
+            panic!("a secret");
+        }
+        let router: Router = Router::new()
+            .route("/breaks", get(breaks))
+            .route("/works", get(async || "fine"))
+            .layer(CatchPanicLayer::custom(panicked));
+        let ask = async |path: &str| router.clone().oneshot(Request::get(path).body(Body::empty()).unwrap()).await;
+
+        let broken = ask("/breaks").await.unwrap();
+        let problem = broken.extensions().get::<Problem>().unwrap();
+
+        assert_eq!((broken.status().as_u16(), problem.code()), (500, Code::Internal));
+        assert!(!problem.body("").get().contains("secret"));
+        assert_eq!(ask("/works").await.unwrap().status(), 200);
+    }
+}

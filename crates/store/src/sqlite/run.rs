@@ -139,7 +139,7 @@ pub(super) fn find(tx: &Tx<'_>, tenant: &Tenant, filter: &RunFilter) -> Result<P
         return find_one(tx, tenant, RunId::derive(tenant, flow, key), filter);
     }
     let before = match &filter.cursor {
-        Some(cursor) => cursor.parse().map_err(|_| row::bad_cursor(cursor))?,
+        Some(cursor) => cursor.parse().map_err(|_| StoreError::BadCursor)?,
         None => i64::MAX,
     };
     let limit = row::page_limit(filter.limit);

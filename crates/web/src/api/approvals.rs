@@ -19,10 +19,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::{Reply, detached, may_touch, operate};
 use crate::{
     app::App,
-    auth::{
-        Identity,
-        allowed::{Allowed, Known, ReadApprovals},
-    },
+    auth::allowed::{Allowed, Deciding, ReadApprovals},
     problem::{Code, Problem, Result},
     request::{Body, Id, Query, Wire, limit, raw},
 };
@@ -173,13 +170,10 @@ pub(crate) async fn get(
     responses((status = 200, description = "Decided", body = DecideAnswer)))]
 pub(crate) async fn decide(
     State(app): State<App>,
-    Allowed { who, .. }: Allowed<Known>,
+    Deciding(signed_in): Deciding,
     Id(id): Id<ApprovalId>,
     body: Body<DecideRequest>,
 ) -> Result<Reply> {
-    let Identity::Person(signed_in) = who else {
-        return Err(Problem::new(Code::CannotDecide, "an API key cannot decide; a signed-in person can"));
-    };
     let wish = wish(body.value)?;
     detached(async move {
         let decided = app.engine.decide(&signed_in.tenant, id, &signed_in.person, &wish).await?;

@@ -8,6 +8,7 @@ pub(crate) mod effects;
 pub(crate) mod ending;
 pub(crate) mod inline;
 pub(crate) mod journal;
+mod key_given;
 pub(crate) mod operate;
 pub(crate) mod proposal;
 pub(crate) mod renew;

@@ -7,7 +7,7 @@ use axum::extract::FromRequestParts;
 use effectgate_engine::keys::KeyScope;
 use http::{HeaderMap, Method, request::Parts};
 
-use super::{Identity, api_key, csrf, session, signin};
+use super::{Identity, SignedIn, api_key, csrf, session, signin};
 use crate::{
     app::App,
     problem::{Code, Problem, Result},
@@ -99,6 +99,23 @@ impl<N: Need> FromRequestParts<App> for Allowed<N> {
         let identity = identify(app, &parts.method, &parts.headers, peer).await?;
         identity.need(N::ANY_OF)?;
         Ok(Self { who: identity, need: PhantomData })
+    }
+}
+
+/// A signed-in person. An API key is refused here, whatever its scopes: an automation that approves its own work is no
+/// gate.
+pub(crate) struct Deciding(pub SignedIn);
+
+impl FromRequestParts<App> for Deciding {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
+        match Allowed::<Known>::from_request_parts(parts, app).await?.who {
+            Identity::Person(signed_in) => Ok(Self(signed_in)),
+            Identity::ApiKey(_) => {
+                Err(Problem::new(Code::CannotDecide, "an API key cannot decide; a signed-in person can"))
+            }
+        }
     }
 }
 

@@ -88,6 +88,8 @@ pub fn openapi() -> Value {
         "type": "http", "scheme": "bearer", "description": "An API key (`effectgate key create`), bound to one tenant."
     }});
     document["components"]["schemas"]["Problem"] = problem_schema();
+    let examples: Map<String, Value> = Code::ALL.iter().map(|c| (c.as_str().to_owned(), example(*c))).collect();
+    document["components"]["examples"] = Value::Object(examples);
     for (path, item) in members(&mut document["paths"]) {
         for (method, operation) in members(item) {
             add_problems(path, method, operation);
@@ -138,7 +140,8 @@ fn codes(path: &str, method: &str, operation: &Value) -> Vec<Code> {
 
 fn response(codes: &[Code]) -> Value {
     let words: Vec<String> = codes.iter().map(|code| format!("`{}`", code.as_str())).collect();
-    let examples: Map<String, Value> = codes.iter().map(|code| (code.as_str().to_owned(), example(*code))).collect();
+    let reference = |code: &Code| json!({"$ref": format!("#/components/examples/{}", code.as_str())});
+    let examples: Map<String, Value> = codes.iter().map(|code| (code.as_str().to_owned(), reference(code))).collect();
     json!({
         "description": format!("A problem: {}", words.join(", ")),
         "content": {"application/problem+json": {
@@ -191,7 +194,8 @@ mod tests {
     fn every_code_is_documented_at_an_operation() {
         let text = text();
         for code in Code::ALL.iter().filter(|code| !ELSEWHERE.contains(code)) {
-            assert!(text.contains(&format!("errors/{}\"", code.as_str())), "{} is at no operation", code.as_str());
+            let reference = format!("#/components/examples/{}\"", code.as_str());
+            assert!(text.contains(&reference), "{} is at no operation", code.as_str());
         }
     }
 

@@ -59,6 +59,7 @@ impl From<StoreError> for Problem {
                 let said = "the connection was lost at the commit; ask again with the same key";
                 Self::new(Code::CommitUnknown, said).retry_after_ms(RETRY_AFTER_MS)
             }
+            StoreError::BadCursor => Self::new(Code::BadParameter, "cursor is the next_cursor of the page before"),
             StoreError::Corrupt { .. }
             | StoreError::Rejected { .. }
             | StoreError::TooNew { .. }

@@ -106,8 +106,7 @@ pub(crate) fn raw<'de, D: Deserializer<'de>>(d: D) -> std::result::Result<Option
 }
 
 /// A flat object of words that goes into the journal: no nesting, no fractions, bounded.
-#[derive(Debug, Clone, Deserialize, utoipa::ToSchema)]
-#[serde(transparent)]
+#[derive(Debug, Clone, utoipa::ToSchema)]
 #[schema(value_type = Object, example = json!({"source": "zendesk", "delivery_id": "d-77"}))]
 pub(crate) struct Words(BTreeMap<String, Word>);
 
@@ -118,6 +117,33 @@ enum Word {
     Whole(i64),
     Flag(bool),
     None(()),
+}
+
+impl<'de> Deserialize<'de> for Words {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> std::result::Result<Self, D::Error> {
+        d.deserialize_map(ReadWords)
+    }
+}
+
+struct ReadWords;
+
+impl<'de> Visitor<'de> for ReadWords {
+    type Value = Words;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("an object of texts, whole numbers and booleans")
+    }
+
+    /// A name that comes twice is refused here too: the hot path has no other reader for it.
+    fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> std::result::Result<Words, A::Error> {
+        let mut words = BTreeMap::new();
+        while let Some((name, word)) = map.next_entry::<String, Word>()? {
+            if words.insert(name, word).is_some() {
+                return Err(de::Error::custom("one object has this member twice"));
+            }
+        }
+        Ok(Words(words))
+    }
 }
 
 /// A journal entry is a line, not a document.

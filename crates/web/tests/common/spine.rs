@@ -1,0 +1,208 @@
+//! A store and an engine on one clock that stands still until it is moved, one flow, and a provider that does as it is
+//! told. Ticks are called by hand.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+};
+
+use effectgate_core::{
+    flow::{ApprovalPolicy, EffectPolicy, Flow, Impact, KeyFrom, LeaseBounds, Login, Retention, TargetRule},
+    gate::Gate,
+    ids::{EffectType, FlowName, ProviderName, Tenant},
+    key::KeyPolicy,
+    payload::IdentityRule,
+    provider::{self as core_provider, Breaker, Class, Provider, Rate},
+    retry::Backoff,
+    switch::Ceiling,
+    time::Timestamp,
+};
+use effectgate_engine::{
+    Caller, Engine,
+    clock::Clock,
+    notify::Channels,
+    policy::{DispatcherPolicy, EffectRules, FlowPolicy, Policy, ProviderPolicy, SweeperPolicy},
+};
+use effectgate_store::{SqliteStore, Store};
+use tempfile::TempDir;
+
+use super::provider::Scripted;
+
+/// A clock that stands still until it is moved.
+#[derive(Clone)]
+pub struct TestClock(Arc<AtomicI64>);
+
+impl TestClock {
+    pub fn new() -> Self {
+        Self(Arc::new(AtomicI64::new(1_790_000_000_000_000)))
+    }
+    pub fn advance_ms(&self, ms: i64) {
+        self.0.fetch_add(ms * 1_000, Ordering::SeqCst);
+    }
+}
+
+impl Clock for TestClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_micros(self.0.load(Ordering::SeqCst))
+    }
+}
+
+pub struct World {
+    pub engine: Engine,
+    pub clock: TestClock,
+    pub provider: Scripted,
+    pub store: Arc<dyn Store>,
+    pub caller: Caller,
+    _dir: TempDir,
+}
+
+/// What a test may want otherwise.
+pub struct Options {
+    pub gate: Gate,
+    pub class: Class,
+    pub lookup: Option<core_provider::Lookup>,
+    pub attempts_max: i32,
+    pub login: Login,
+    pub audience: Vec<String>,
+    pub quorum: i32,
+    pub separation: bool,
+    pub ceiling: Ceiling,
+    pub output_schema: Option<serde_json::Value>,
+    pub identity: Vec<String>,
+    pub workers: usize,
+    pub batch: u32,
+    pub retention: Retention,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            gate: Gate::None,
+            class: Class::Advisory,
+            lookup: None,
+            attempts_max: 5,
+            login: Login::Required,
+            audience: vec!["role:support-lead".into()],
+            quorum: 1,
+            separation: true,
+            ceiling: Ceiling::On,
+            output_schema: None,
+            identity: vec![String::new()],
+            workers: 64,
+            batch: 100,
+            retention: Retention { content_days: 30, key_days: 90, journal_days: 730 },
+        }
+    }
+}
+
+pub const HOUR: i64 = 3_600_000;
+
+pub fn enforcing() -> Class {
+    Class::Enforcing { key_window_ms: 24 * HOUR, margin_ms: HOUR }
+}
+
+impl World {
+    pub fn new() -> Self {
+        Self::with(Options::default())
+    }
+
+    pub fn with(options: Options) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let clock = TestClock::new();
+        let of_store = clock.clone();
+        let store: Arc<dyn Store> =
+            Arc::new(SqliteStore::open_with_clock(dir.path().join("t.db"), Arc::new(move || of_store.now())).unwrap());
+        let scripted = Scripted::default();
+        let engine = Engine::new(store.clone(), policy(&options, &scripted), Arc::new(clock.clone()));
+        let caller = Caller { tenant: Tenant::new("default"), api_key: "n8n".into() };
+        Self { engine, clock, provider: scripted, store, caller, _dir: dir }
+    }
+
+    /// Ticks the dispatcher and waits for its attempts to end.
+    pub async fn dispatch(&self) -> effectgate_engine::dispatch::DispatchReport {
+        let report = self.engine.dispatch_tick().await.unwrap();
+        self.engine.dispatch_idle().await;
+        report
+    }
+}
+
+pub const PAYLOAD: &str = r#"{"customer":{"email":"a@example.test"},"amount":12.50}"#;
+
+fn policy(options: &Options, scripted: &Scripted) -> Policy {
+    let provider = Provider {
+        name: ProviderName::new("crm"),
+        class: options.class,
+        smtp: false,
+        lookup: options.lookup,
+        attempts_max: options.attempts_max,
+        backoff: Backoff { base_ms: 1_000, max_ms: 60_000 },
+        retry_after_ms_max: HOUR,
+        refused_statuses: vec![],
+        not_done_statuses: vec![503],
+        conflict_is_in_flight: false,
+        external_id_required: false,
+        attempt_ms_max: 10_000,
+        sending_margin_ms: 30_000,
+        rate: Rate { per_second: 1e6, concurrent: 1_000 },
+        breaker: Breaker { failures: 1_000, open_ms: 1_000 },
+    };
+    let other = Provider { name: ProviderName::new("other"), ..provider.clone() };
+    let providers = [provider, other]
+        .map(|p| (p.name.clone(), ProviderPolicy { provider: p, connector: Arc::new(scripted.clone()) }));
+    let effect = |provider: &str| EffectPolicy {
+        provider: ProviderName::new(provider),
+        impact: Impact::Normal,
+        reversible: true,
+        gate: options.gate.clone(),
+        target: TargetRule::Proposal,
+        payload_schema: None,
+    };
+    let effects =
+        BTreeMap::from([(EffectType::new("note"), effect("crm")), (EffectType::new("mail"), effect("other"))]);
+    let rules =
+        |_: &EffectType| EffectRules { payload_schema: None, rules: vec![], evidence: None, payload_from: None };
+    let compiled = effects.keys().map(|k| (k.clone(), rules(k))).collect();
+    let flow = Flow {
+        name: FlowName::new("ticket"),
+        revision: "sha256:test".into(),
+        key_from: KeyFrom::Given,
+        key_policy: KeyPolicy::default(),
+        identity: IdentityRule::new(options.identity.clone()).unwrap(),
+        payload_schema: None,
+        output_schema: options.output_schema.clone(),
+        repairs_max: 1,
+        agent_iterations_max: Some(8),
+        lease: LeaseBounds { default_ms: 60_000, min_ms: 1_000, max_ms: 600_000, total_ms_max: 1_800_000 },
+        attempts_max: 5,
+        backoff: Backoff { base_ms: 1_000, max_ms: 60_000 },
+        effects,
+        approval: Some(ApprovalPolicy {
+            audience: options.audience.clone(),
+            quorum: options.quorum,
+            login: options.login,
+            link_in_answer: false,
+            separation: options.separation,
+            expires_ms: 24 * HOUR,
+            remind_ms: Some(8 * HOUR),
+            escalate: None,
+        }),
+        sla: None,
+        retention: options.retention,
+        review_alert_ms: HOUR,
+    };
+    let schema = options.output_schema.as_ref().map(|s| effectgate_rules::schema::Schema::compile(s).unwrap());
+    let flow = FlowPolicy { flow, payload_schema: None, output_schema: schema, effects: compiled };
+    Policy {
+        flows: BTreeMap::from([(FlowName::new("ticket"), flow)]),
+        providers: BTreeMap::from(providers),
+        ceiling: options.ceiling,
+        public_url: "http://gate.test".into(),
+        channels: Channels::default(),
+        alerts: vec![],
+        dispatcher: DispatcherPolicy { workers: options.workers, period_ms: 500, batch: options.batch },
+        sweeper: SweeperPolicy { period_ms: 2_000, batch: 500, stuck_ms: 24 * HOUR },
+    }
+}
