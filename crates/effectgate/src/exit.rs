@@ -115,6 +115,7 @@ impl From<StoreError> for Failure {
             StoreError::Open { .. } => (Exit::Unavailable, "database_not_open"),
             StoreError::TooNew { .. } => (Exit::Refused, "database_too_new"),
             StoreError::MigrationChanged { .. } => (Exit::Refused, "migration_changed"),
+            StoreError::BadCursor => (Exit::Usage, "bad_cursor"),
             StoreError::Corrupt { .. } | StoreError::Rejected { .. } => (Exit::Failed, "database_row"),
         };
         Self::new(exit, code, error)
