@@ -24,8 +24,13 @@ pub(crate) enum Exit {
     NotAllowed = 6,
 }
 
-/// What `--help` says of them. The codes page carries the same lines.
-pub(crate) const EXIT_CODES: &str = "\
+/// The end of `--help`. The codes page carries the same lines of codes.
+pub(crate) const AFTER_HELP: &str = "\
+Environment:
+  EFFECTGATE__SECTION__MEMBER  a value of the config; beats the file
+  EFFECTGATE_LOG, RUST_LOG     what is logged, such as info or effectgate_engine=debug
+  EFFECTGATE_THREADS           worker threads, 2 without it
+
 Exit codes:
   0  done
   1  failed: a check found faults, a chain is broken, a count is not what it should be

@@ -45,7 +45,10 @@ fn run(cli: Cli) -> Result {
     let threads = threads(std::env::var("EFFECTGATE_THREADS").ok().as_deref())?;
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     let runtime = builder.worker_threads(threads).enable_all().build()?;
-    runtime.block_on(commands::run(cli))
+    let done = runtime.block_on(commands::run(cli));
+    // What is left then is a read of standard input at most, and nobody waits for that.
+    runtime.shutdown_background();
+    done
 }
 
 fn threads(text: Option<&str>) -> Result<usize> {

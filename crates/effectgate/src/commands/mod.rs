@@ -21,13 +21,13 @@ mod user;
 use std::path::PathBuf;
 
 use crate::{
-    exit::{EXIT_CODES, Result},
+    exit::{AFTER_HELP, Result},
     output::Out,
 };
 
 /// One server beside the workflow tool that owns what must be durable: keys, decisions, effects, outcomes, the record.
 #[derive(Debug, clap::Parser)]
-#[command(name = "effectgate", version, after_help = EXIT_CODES, arg_required_else_help = true)]
+#[command(name = "effectgate", version, after_help = AFTER_HELP, arg_required_else_help = true)]
 pub(crate) struct Cli {
     /// The config file [default: effectgate.toml, if it is there]
     #[arg(long, global = true, env = "EFFECTGATE_CONFIG")]

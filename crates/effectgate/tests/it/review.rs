@@ -1,5 +1,12 @@
 //! People at the command line: the switch, a decision, an effect that is cancelled.
 
+use std::{
+    io::Read as _,
+    net::{TcpListener, TcpStream},
+    sync::mpsc,
+    thread,
+};
+
 use serde_json::{Value, json};
 
 use crate::support::{Gate, House, KEY, Said, said};
@@ -103,4 +110,65 @@ fn a_list_for_a_pipe_has_one_tab_separated_line_for_each_run() {
     assert_eq!(lines.len(), 2, "{}", listed.out);
     assert_eq!(lines[0][..4], ["run", "flow", "key", "state"]);
     assert_eq!(lines[1][1..4], ["refund", "r:1", "awaiting_human"]);
+}
+
+/// A provider that reads whatever comes and closes without a word; it tells of each request.
+fn silent_provider() -> (String, mpsc::Receiver<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let (told, requests) = mpsc::channel();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            swallow(stream.unwrap());
+            if told.send(()).is_err() {
+                return;
+            }
+        }
+    });
+    (url, requests)
+}
+
+fn swallow(mut stream: TcpStream) {
+    let mut request = Vec::new();
+    let mut part = [0; 1024];
+    while !request.ends_with(b"}") {
+        let read = stream.read(&mut part).unwrap();
+        request.extend_from_slice(&part[..read]);
+    }
+}
+
+#[test]
+fn an_unknown_effect_waits_on_the_desk_and_goes_again_only_on_a_persons_word() {
+    let (url, requests) = silent_provider();
+    let house = House::with(&crate::support::CONFIG.replace("http://127.0.0.1:9", &url));
+    let gate = house.serve(&[("EFFECTGATE_BOOTSTRAP_KEY", KEY)]);
+    let reserve = json!({ "flow": "ticket", "key": "t:1", "payload": {}, "owner": "w" });
+    let (_, granted) = gate.post(KEY, "/v1/runs", &reserve);
+    let effect = json!({ "type": "note", "target": "c", "payload": { "text": "hello" } });
+    let body = json!({ "owner": "w", "fence": granted["lease"]["fence"], "output": {}, "effects": [effect] });
+    let path = format!("/v1/runs/{}/proposal", granted["run"]["id"].as_str().unwrap());
+    assert_eq!(gate.post(KEY, &path, &body).1["answer"], "queued");
+    requests.recv().unwrap();
+    let desk = || loop {
+        let listed = asked(&house, &gate, &["effects", "--state", "review"]);
+        if let Some(id) = listed.json().pointer("/items/0/id").and_then(Value::as_str) {
+            return id.to_owned();
+        }
+    };
+
+    let effect = desk();
+    assert_eq!(first(&asked(&house, &gate, &["review"]), "/items/0/id"), json!(effect));
+    assert!(requests.try_recv().is_err(), "sent again before anybody said so");
+    assert_eq!(asked(&house, &gate, &["review", "resolve", &effect, "--reason", "x"]).code, 2);
+    let again = asked(&house, &gate, &["review", "resolve", &effect, "--send-again", "--reason", "not in the CRM"]);
+    assert_eq!(again.code, 0, "{}", again.err);
+    requests.recv().unwrap();
+    assert_eq!(desk(), effect);
+    let args = ["review", "resolve", &effect, "--happened", "n-7", "--reason", "seen in the CRM"];
+    let settled = asked(&house, &gate, &args).json();
+
+    let run = settled.get("run").unwrap();
+    assert_eq!((&run["state"], &run["effects"][0]["external_id"]), (&json!("completed"), &json!("n-7")));
+    let story = asked(&house, &gate, &["explain", "t:1"]).json();
+    assert_eq!(story["effects"][0]["attempts"].as_array().map(Vec::len), Some(2));
 }

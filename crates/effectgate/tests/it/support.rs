@@ -103,18 +103,17 @@ impl House {
         let log = fs::File::options().create(true).append(true).open(self.path("server.log")).unwrap();
         command.envs(variables.iter().copied()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log);
         let mut child = command.spawn().unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap());
-        let mut first_key = None;
-        loop {
+        let lines = BufReader::new(child.stdout.take().unwrap());
+        let mut gate = Gate { child, url: String::new(), first_key: None, lines };
+        while gate.url.is_empty() {
             let mut line = String::new();
-            let read = lines.read_line(&mut line).unwrap();
+            let read = gate.lines.read_line(&mut line).unwrap();
             assert!(read > 0, "the server ended: {}", fs::read_to_string(self.path("server.log")).unwrap());
             let said: Value = serde_json::from_str(&line).unwrap();
-            first_key = said["bootstrap_key"].as_str().map(str::to_owned).or(first_key);
-            if let Some(url) = said["listening"].as_str() {
-                return Gate { child, url: url.to_owned(), first_key, _lines: lines };
-            }
+            gate.first_key = said["bootstrap_key"].as_str().map(str::to_owned).or(gate.first_key.take());
+            gate.url = said["listening"].as_str().unwrap_or_default().to_owned();
         }
+        gate
     }
 }
 
@@ -123,7 +122,7 @@ pub(crate) struct Gate {
     pub(crate) child: Child,
     pub(crate) url: String,
     pub(crate) first_key: Option<String>,
-    _lines: BufReader<ChildStdout>,
+    lines: BufReader<ChildStdout>,
 }
 
 impl Drop for Gate {
@@ -160,6 +159,8 @@ impl Gate {
 
     /// Sends a signal by name and waits for the end.
     pub(crate) fn signal(&mut self, name: &str) -> i32 {
+        // Kept open over the wait, which would close it: the signal alone must be enough.
+        let _stdin = self.child.stdin.take();
         let pid = self.child.id().to_string();
         assert!(Command::new("kill").args([&format!("-{name}"), &pid]).status().unwrap().success());
         self.child.wait().unwrap().code().unwrap_or(-1)

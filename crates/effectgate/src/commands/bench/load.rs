@@ -173,7 +173,7 @@ fn figures(pressure: &Pressure, work: &Work, mut seen: Seen, took: Duration, bef
         server_cpu_us: cpu.map(|us| us as f64 / operations.max(1) as f64),
         server_resident_kb: after.map(|a| a.resident_kb),
         server_resident_kb_max: after.map(|a| a.resident_kb_max),
-        own: [("won", serde_json::json!(seen.won))].into_iter().collect(),
+        own: work.counts_wins.then(|| ("won", serde_json::json!(seen.won))).into_iter().collect(),
     }
 }
 

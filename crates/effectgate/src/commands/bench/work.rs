@@ -12,6 +12,8 @@ pub(super) struct Work {
     pub(super) operation: &'static str,
     /// Operations in one round of the steps.
     pub(super) batch: u64,
+    /// Whether it matters how many were granted for the first time: one for each hot key.
+    pub(super) counts_wins: bool,
     pub(super) steps: &'static [Step],
 }
 
@@ -41,6 +43,7 @@ static BARE: Work = Work {
     name: "bare",
     operation: "GET /healthz",
     batch: 1,
+    counts_wins: false,
     steps: &[Step {
         make: |_, _, _| Ask { method: "GET", path: "/healthz".into(), body: String::new() },
         statuses: &[200],
@@ -51,6 +54,7 @@ static RESERVE: Work = Work {
     name: "reserve",
     operation: "a reservation of a new key, durable",
     batch: 1,
+    counts_wins: false,
     steps: &[Step { make: |connection, n, _| post("/v1/runs", &reservation("new", n, connection)), statuses: &[201] }],
 };
 
@@ -60,6 +64,7 @@ static HOT: Work = Work {
     name: "hot",
     operation: "a decision on one of ten hot keys",
     batch: 1,
+    counts_wins: true,
     steps: &[Step {
         make: |connection, n, _| post("/v1/runs", &reservation("hot", n % HOT_KEYS, connection)),
         statuses: &[200, 201, 202],
@@ -72,6 +77,7 @@ static BATCH: Work = Work {
     name: "batch",
     operation: "a reservation of a new key, a hundred in one request",
     batch: BATCH_KEYS,
+    counts_wins: false,
     steps: &[Step {
         make: |connection, n, _| {
             let all: Vec<_> = (0..BATCH_KEYS).map(|i| reservation("batch", n * BATCH_KEYS + i, connection)).collect();
@@ -85,6 +91,7 @@ static CYCLE: Work = Work {
     name: "cycle",
     operation: "reserve, complete, and a replay of the outcome",
     batch: 1,
+    counts_wins: false,
     steps: &[
         Step { make: |connection, n, _| post("/v1/runs", &reservation("cycle", n, connection)), statuses: &[201] },
         Step { make: |connection, _, before| complete(connection, before), statuses: &[200] },
