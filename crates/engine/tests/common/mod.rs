@@ -90,6 +90,8 @@ pub struct Options {
     pub repairs_max: i32,
     /// Instead of the scripted provider, for `crm`.
     pub connector: Option<Arc<dyn Connector>>,
+    /// The same for `other`.
+    pub connector_of_mail: Option<Arc<dyn Connector>>,
     pub smtp: bool,
     pub attempt_ms_max: i64,
     pub breaker_failures: u32,
@@ -119,6 +121,7 @@ impl Default for Options {
             claims_max: 5,
             repairs_max: 1,
             connector: None,
+            connector_of_mail: None,
             smtp: false,
             attempt_ms_max: 10_000,
             breaker_failures: 1_000,
@@ -150,8 +153,12 @@ impl World {
     }
 
     pub fn with(options: Options) -> Self {
+        Self::on(options, TestClock::new())
+    }
+
+    /// On a clock that something else goes by as well.
+    pub fn on(options: Options, clock: TestClock) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let clock = TestClock::new();
         let store = open(&dir.path().join("t.db"), &clock);
         let provider = Scripted::default();
         let engine = Engine::new(store.clone(), policy(&options, &provider), Arc::new(clock.clone()));
@@ -441,7 +448,8 @@ fn policy(options: &Options, scripted: &Scripted) -> Policy {
     let other = Provider { name: ProviderName::new("other"), ..provider.clone() };
     let of_test: Arc<dyn Connector> = Arc::new(scripted.clone());
     let connector = options.connector.clone().unwrap_or_else(|| of_test.clone());
-    let providers = [(provider, connector), (other, of_test)]
+    let of_mail = options.connector_of_mail.clone().unwrap_or(of_test);
+    let providers = [(provider, connector), (other, of_mail)]
         .map(|(provider, connector)| (provider.name.clone(), ProviderPolicy { provider, connector }));
     let flows = ["ticket", "held_back"].map(|name| (FlowName::new(name), flow(options, name)));
     Policy {

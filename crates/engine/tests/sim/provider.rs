@@ -1,0 +1,212 @@
+//! The simulated provider: what it does with an attempt is thrown by the attempt's name, what it executed is the truth
+//! that the auditor goes by. Enforcing: a known key is answered again within its window, and executed anew after it.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Mutex},
+};
+
+use async_trait::async_trait;
+use effectgate_core::{
+    effect::Effect,
+    ids::EffectType,
+    outcome::{Answer, Phase, Report},
+    provider::Class,
+    retry::{Look, Success},
+    time::Timestamp,
+};
+use effectgate_engine::{clock::Clock as _, connect::WriteGate, connector::Connector, view::FindingView};
+use tokio::sync::Notify;
+
+use crate::{common::TestClock, dice::Dice};
+
+/// What the wire and the provider do with one attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    Fine,
+    Refuse,
+    RateLimit,
+    Unreachable,
+    AnswerLost,
+    /// 500, having executed or not.
+    Broken {
+        executed: bool,
+    },
+    /// The process stands still before the check of the switch; it may go on much later, or never.
+    StallBeforeWrite,
+    /// The same between execution and answer.
+    StallAfterWrite,
+    /// The connector panics, before or after its write.
+    Panic {
+        executed: bool,
+    },
+}
+
+#[derive(Default)]
+pub struct Ledger {
+    /// When each key was executed.
+    pub executed: BTreeMap<String, Vec<Timestamp>>,
+    /// Requests that arrived, by key.
+    pub requests: BTreeMap<String, usize>,
+    pub payloads: BTreeMap<String, BTreeSet<String>>,
+    /// Requests that arrived while a turn had promised that none would.
+    pub forbidden: Vec<String>,
+    pub fates: BTreeMap<String, usize>,
+    attempts: BTreeMap<String, usize>,
+    stopped: bool,
+    healthy: bool,
+    stalled: usize,
+}
+
+#[derive(Clone)]
+pub struct SimProvider {
+    pub ledger: Arc<Mutex<Ledger>>,
+    class: Class,
+    dice: Dice,
+    clock: TestClock,
+    go_on: Arc<Notify>,
+}
+
+/// The provider's index shows an execution after this; below the settle delay that is configured.
+pub const LAG_MS: i64 = 95_000;
+
+impl SimProvider {
+    pub fn new(class: Class, dice: Dice, clock: TestClock) -> Self {
+        Self { ledger: Arc::default(), class, dice, clock, go_on: Arc::default() }
+    }
+
+    /// From now on every attempt is answered, and what stood still goes on.
+    pub fn heal(&self) {
+        self.ledger.lock().unwrap().healthy = true;
+        self.go_on.notify_waiters();
+    }
+    pub fn stop(&self, stopped: bool) {
+        self.ledger.lock().unwrap().stopped = stopped;
+    }
+    /// Lets everything that stands still go on.
+    pub fn go_on(&self) {
+        self.go_on.notify_waiters();
+    }
+    pub fn stalled(&self) -> usize {
+        self.ledger.lock().unwrap().stalled
+    }
+    pub fn executed(&self, key: &str) -> usize {
+        self.ledger.lock().unwrap().executed.get(key).map_or(0, Vec::len)
+    }
+
+    pub fn fate(&self, key: &str) -> Fate {
+        let mut ledger = self.ledger.lock().unwrap();
+        if ledger.healthy {
+            return Fate::Fine;
+        }
+        let n = ledger.attempts.entry(key.to_owned()).or_default();
+        *n += 1;
+        let mut dice = self.dice.named((key, *n));
+        let fate = match dice.below(16) {
+            0..4 => Fate::Fine,
+            4 => Fate::Refuse,
+            5 => Fate::RateLimit,
+            6 | 7 => Fate::Unreachable,
+            8 | 9 => Fate::AnswerLost,
+            10 => Fate::Broken { executed: dice.one_in(2) },
+            11 | 12 => Fate::StallBeforeWrite,
+            13 | 14 => Fate::StallAfterWrite,
+            _ => Fate::Panic { executed: dice.one_in(2) },
+        };
+        *ledger.fates.entry(format!("{fate:?}")).or_default() += 1;
+        fate
+    }
+
+    /// A request arrives. True if the provider knew the key and did nothing anew.
+    pub fn arrives(&self, key: &str, payload: &str, executes: bool) -> bool {
+        let now = self.clock.now();
+        let mut ledger = self.ledger.lock().unwrap();
+        *ledger.requests.entry(key.to_owned()).or_default() += 1;
+        ledger.payloads.entry(key.to_owned()).or_default().insert(payload.to_owned());
+        if ledger.stopped {
+            ledger.forbidden.push(key.to_owned());
+        }
+        let done = ledger.executed.entry(key.to_owned()).or_default();
+        if let (Class::Enforcing { key_window_ms, .. }, Some(last)) = (self.class, done.last())
+            && now.ms_since(*last) < key_window_ms
+        {
+            return true;
+        }
+        if executes {
+            done.push(now);
+        }
+        false
+    }
+
+    async fn stall(&self) {
+        let going_on = self.go_on.notified();
+        self.ledger.lock().unwrap().stalled += 1;
+        going_on.await;
+        self.ledger.lock().unwrap().stalled -= 1;
+    }
+}
+
+fn answered(status: u16, key: &str) -> Report {
+    let body = format!(r#"{{"id":"ext_{key}"}}"#).into_bytes();
+    let answer = Answer { status, retry_after: None, body, body_complete: true };
+    Report { phase: Phase::Answered, bytes_sent: 100, answer: Some(answer), error: None, handle: None }
+}
+
+fn lost() -> Report {
+    Report { phase: Phase::Request, bytes_sent: 100, answer: None, error: Some("reset".into()), handle: None }
+}
+
+#[async_trait]
+impl Connector for SimProvider {
+    async fn attempt(&self, effect: &Effect, gate: &dyn WriteGate) -> Report {
+        let (key, payload) = (effect.provider_key.as_str(), effect.payload.as_str());
+        let fate = self.fate(key);
+        match fate {
+            Fate::Unreachable => return Report::not_sent(Phase::Connect, "connection refused"),
+            Fate::Panic { executed: false } => panic!("simulated"),
+            Fate::StallBeforeWrite => self.stall().await,
+            _ => {}
+        }
+        if let Err(reason) = gate.may_write().await {
+            return Report::not_sent(Phase::Prepared, reason);
+        }
+        let executes = !matches!(fate, Fate::Refuse | Fate::RateLimit | Fate::Broken { executed: false });
+        let known = self.arrives(key, payload, executes);
+        match fate {
+            Fate::Panic { .. } => panic!("simulated, on the wire"),
+            Fate::AnswerLost => lost(),
+            Fate::StallAfterWrite => {
+                self.stall().await;
+                answered(200, key)
+            }
+            _ if known => answered(200, key),
+            Fate::Refuse => answered(400, key),
+            Fate::RateLimit => answered(429, key),
+            Fate::Broken { .. } => answered(500, key),
+            _ => answered(200, key),
+        }
+    }
+
+    fn success(&self, _: &EffectType) -> Success {
+        Success { external_id: Some("/id".into()), member: None }
+    }
+
+    async fn look(&self, effect: &Effect) -> Look {
+        let now = self.clock.now();
+        let ledger = self.ledger.lock().unwrap();
+        let done = ledger.executed.get(&effect.provider_key).map_or(&[][..], Vec::as_slice);
+        let seen = done.iter().filter(|at| now.ms_since(**at) >= LAG_MS).count();
+        if self.dice.named((now.micros(), &effect.provider_key)).one_in(4) {
+            return Look::Nothing { detail: "503".into() };
+        }
+        match seen {
+            0 => Look::Absent,
+            1 => Look::Found { external_id: Some(format!("ext_{}", effect.provider_key)) },
+            count => Look::FoundMany { count },
+        }
+    }
+
+    fn check(&self, _: &EffectType, _: &str, _: &serde_json::Value) -> Vec<FindingView> {
+        Vec::new()
+    }
+}
