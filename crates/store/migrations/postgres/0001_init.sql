@@ -166,6 +166,9 @@ CREATE TABLE journal (
   kind   TEXT    NOT NULL,
   entry  TEXT    NOT NULL,
   hash   BYTEA   NOT NULL CHECK (length(hash) = 32),
+  -- Differs: which operation of which process wrote it. When the answer to a commit is lost, two replicas may have tried
+  -- the same change at the same moment, and the entry alone does not say whose it is.
+  op     BIGINT  NOT NULL DEFAULT 0,
   PRIMARY KEY (run_id, seq)
 );
 

@@ -5,15 +5,23 @@
 //! new one, and an operation is run again only if it certainly was not committed. Differs: SQLite knows the fate of
 //! every commit.
 
-use std::{collections::HashMap, time::Duration};
+use std::{
+    collections::{HashMap, hash_map::RandomState},
+    hash::{BuildHasher, Hasher},
+    sync::{
+        LazyLock,
+        atomic::{AtomicI64, Ordering},
+    },
+};
 
-use effectgate_core::{digest::Digest, ids::RunId};
-use tokio::{sync::oneshot, time::sleep};
+use effectgate_core::ids::RunId;
+use tokio::sync::oneshot;
 use tokio_postgres::Row;
 
 use super::{
     columns::{Rows, params},
     connect::{Identity, Link, Target},
+    doubt::find_out,
     pool::{CONFLICTS_MAX, IN_THE_WAY, pause},
     tx::Fault,
 };
@@ -21,10 +29,6 @@ use crate::{Result, StoreError};
 
 /// How often a batch whose connection was lost before its commit is run before the database counts as away.
 const RUNS_MAX: usize = 3;
-/// How long a lost connection's process is waited for: a process that has lost its client ends at its next message or
-/// at the end of its statement.
-const GONE_WAIT: Duration = Duration::from_secs(5);
-const GONE_POLL: Duration = Duration::from_millis(50);
 
 /// An operation that is batched.
 pub(super) trait Work: Send + Sync + Sized {
@@ -33,15 +37,15 @@ pub(super) trait Work: Send + Sync + Sized {
     fn run_id(&self) -> RunId;
     /// The statement for a whole batch; one row for each operation it has something to say about.
     fn statement() -> &'static str;
-    fn rows<'a>(ops: &[&'a Self]) -> Result<Vec<Rows<'a>>>;
+    fn rows<'a>(ops: &[(&'a Self, OpId)]) -> Result<Vec<Rows<'a>>>;
     /// The run and the answer in a row of the statement.
     fn read(row: &Row) -> Result<(RunId, Self::Answer)>;
     /// The answer to an operation that the statement said nothing about.
-    fn unsaid(&self, link: &mut Link) -> impl Future<Output = Result<Self::Answer, Fault>> + Send;
-    /// The journal entry by which a commit of this operation is known: its number and hash.
-    fn mark(&self) -> Option<(i64, Digest)>;
+    fn unsaid(&self, id: OpId, link: &mut Link) -> impl Future<Output = Result<Self::Answer, Fault>> + Send;
+    /// The number of the journal entry by which a commit of this operation is known.
+    fn entry_seq(&self) -> i64;
     /// What a run that was read again after a lost connection says; see [`Seen`].
-    fn judge(&self, seen: Option<&Seen>) -> Fate<Self::Answer>;
+    fn judge(&self, id: OpId, seen: Option<&Seen>) -> Fate<Self::Answer>;
     /// True if the answer says that this operation changed something.
     fn is_change(answer: &Self::Answer) -> bool;
 }
@@ -49,8 +53,22 @@ pub(super) trait Work: Send + Sync + Sized {
 /// A run as it was read again.
 pub(super) struct Seen {
     pub(super) row: Row,
-    /// The hash of the entry with the operation's number.
-    pub(super) entry: Option<Digest>,
+    /// Who wrote the entry with the operation's number, if it is there.
+    pub(super) writer: Option<OpId>,
+}
+
+/// Names an operation among those of all processes: it is written beside the journal entry, which by itself would be
+/// the same for two replicas that try the same change at the same moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct OpId(pub(super) i64);
+
+impl OpId {
+    /// Counts up from a place of this process's own: 64 random bits keep processes apart.
+    pub(super) fn next() -> Self {
+        static NEXT: LazyLock<AtomicI64> =
+            LazyLock::new(|| AtomicI64::new(RandomState::new().build_hasher().finish().cast_signed()));
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
 }
 
 /// What became of an operation.
@@ -59,17 +77,20 @@ pub(super) enum Fate<A> {
     Settled(A),
     /// Not committed, as far as can be seen: true only once the process that ran it is gone.
     NotThere,
+    /// The run's row cannot be read.
+    Unreadable(StoreError),
 }
 
 /// Operations that wait for their answers.
 pub(super) struct Waiting<W: Work> {
+    pub(super) id: OpId,
     pub(super) op: W,
     /// Twins of a reservation in the same batch wait for the same run.
     pub(super) answers: Vec<oneshot::Sender<Result<W::Answer>>>,
 }
 
 impl<W: Work> Waiting<W> {
-    fn answer(self, with: &Result<W::Answer>) {
+    pub(super) fn answer(self, with: &Result<W::Answer>) {
         for sender in self.answers {
             // The caller may have gone away; the write stands all the same.
             let _ = sender.send(again(with));
@@ -95,7 +116,7 @@ impl Slot {
         Ok(self.link.as_mut().expect("it was just put there"))
     }
 
-    fn lose(&mut self) -> Option<Identity> {
+    pub(super) fn lose(&mut self) -> Option<Identity> {
         self.link.take().and_then(|link| link.identity())
     }
 }
@@ -145,7 +166,7 @@ async fn one_by_one<W: Work>(slot: &mut Slot, open: Vec<Waiting<W>>) {
 }
 
 async fn execute<W: Work>(link: &mut Link, open: &[Waiting<W>]) -> Ran<W::Answer> {
-    let ops: Vec<&W> = open.iter().map(|w| &w.op).collect();
+    let ops: Vec<(&W, OpId)> = open.iter().map(|w| (&w.op, w.id)).collect();
     let rows = match W::rows(&ops) {
         Ok(rows) => rows,
         Err(error) => return Ran::Refused(error),
@@ -182,7 +203,7 @@ async fn settle<W: Work>(slot: &mut Slot, open: Vec<Waiting<W>>, mut answers: Ha
         let answer = match answers.remove(&waiting.op.run_id()) {
             Some(answer) => Ok(answer),
             None => match slot.link().await {
-                Ok(link) => waiting.op.unsaid(link).await.map_err(Fault::of_write),
+                Ok(link) => waiting.op.unsaid(waiting.id, link).await.map_err(Fault::of_write),
                 Err(error) => Err(error),
             },
         };
@@ -197,11 +218,11 @@ async fn settle<W: Work>(slot: &mut Slot, open: Vec<Waiting<W>>, mut answers: Ha
 }
 
 /// The first of several twins has changed something; the others are told what is there now.
-async fn share<W: Work>(slot: &mut Slot, mut waiting: Waiting<W>, answer: Result<W::Answer>) {
+pub(super) async fn share<W: Work>(slot: &mut Slot, mut waiting: Waiting<W>, answer: Result<W::Answer>) {
     let twins = if answer.as_ref().is_ok_and(W::is_change) { waiting.answers.split_off(1) } else { Vec::new() };
     if !twins.is_empty() {
         let told = match slot.link().await {
-            Ok(link) => waiting.op.unsaid(link).await.map_err(Fault::of_write),
+            Ok(link) => waiting.op.unsaid(waiting.id, link).await.map_err(Fault::of_write),
             Err(error) => Err(error),
         };
         for twin in twins {
@@ -209,81 +230,6 @@ async fn share<W: Work>(slot: &mut Slot, mut waiting: Waiting<W>, answer: Result
         }
     }
     waiting.answer(&answer);
-}
-
-/// Reads the runs again on a new connection. Answers what is known; gives back what certainly was not committed.
-async fn find_out<W: Work>(slot: &mut Slot, open: Vec<Waiting<W>>, what: &str) -> Vec<Waiting<W>> {
-    let lost = slot.lose();
-    tracing::warn!(what, operations = open.len(), "a connection was lost under a batch; reading by key");
-    let unknown = StoreError::CommitUnknown { what: what.to_owned() };
-    let (seen, gone) = match look_again(slot, lost.as_ref(), &open).await {
-        Ok(found) => found,
-        Err(_) => {
-            answer_all(open, &unknown);
-            return Vec::new();
-        }
-    };
-    let mut not_committed = Vec::new();
-    for waiting in open {
-        match waiting.op.judge(seen.get(&waiting.op.run_id())) {
-            Fate::Settled(answer) => share(slot, waiting, Ok(answer)).await,
-            Fate::NotThere if gone => not_committed.push(waiting),
-            Fate::NotThere => waiting.answer(&Err(again_error(&unknown))),
-        }
-    }
-    not_committed
-}
-
-/// A row for each operation's run that exists, with the entry that would be the operation's.
-pub(super) const LOOK: &str = concat!(
-    "SELECT ",
-    crate::row::run_columns!(),
-    ", j.hash, ",
-    super::tx::now!(),
-    " FROM unnest($1::bytea[], $2::bigint[]) AS o(run_id, seq) JOIN runs r ON r.run_id = o.run_id
-LEFT JOIN journal j ON j.run_id = o.run_id AND j.seq = o.seq"
-);
-/// A commit of ours, after which everything seen before it is as durable as it is: on a standby too, if the server
-/// waits for one.
-pub(super) const BARRIER: &str = "UPDATE schema_lock SET barrier = barrier + 1 WHERE id = 1";
-
-/// The runs as they are, and whether the lost connection's process is gone.
-async fn look_again<W: Work>(
-    slot: &mut Slot,
-    lost: Option<&Identity>,
-    open: &[Waiting<W>],
-) -> Result<(HashMap<RunId, Seen>, bool), Fault> {
-    let link = slot.link().await?;
-    let gone = wait_until_gone(link, lost).await?;
-    let ids: Vec<RunId> = open.iter().map(|w| w.op.run_id()).collect();
-    let runs: Vec<&[u8]> = ids.iter().map(|id| id.as_bytes()).collect();
-    let seqs: Vec<i64> = open.iter().map(|w| w.op.mark().map_or(0, |(seq, _)| seq)).collect();
-    let found = link.query(LOOK, &[&runs, &seqs]).await?;
-    link.run(BARRIER, &[]).await?;
-    if link.take_unreplicated() {
-        return Err(Fault::Lost { what: "the wait for the standby was cancelled".into() });
-    }
-    let mut seen = HashMap::new();
-    for row in found {
-        let id = crate::row::run_ref(&row)?.id;
-        let hash: Option<&[u8]> = super::tx::computed(&row, crate::row::RUNS.columns.len())?;
-        let entry = hash.and_then(|h| h.try_into().ok()).map(Digest::from_bytes);
-        seen.insert(id, Seen { row, entry });
-    }
-    Ok((seen, gone))
-}
-
-async fn wait_until_gone(link: &mut Link, lost: Option<&Identity>) -> Result<bool, tokio_postgres::Error> {
-    let Some(lost) = lost else { return Ok(false) };
-    let mut waited = Duration::ZERO;
-    while link.may_be_at_work(lost).await? {
-        if waited >= GONE_WAIT {
-            return Ok(false);
-        }
-        sleep(GONE_POLL).await;
-        waited += GONE_POLL;
-    }
-    Ok(true)
 }
 
 pub(super) fn answer_all<W: Work>(open: Vec<Waiting<W>>, error: &StoreError) {

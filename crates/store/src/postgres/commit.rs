@@ -14,7 +14,7 @@ use tokio_postgres::Row;
 
 use super::{
     approval::{self, APPROVALS, TOKENS},
-    batch::{Fate, Seen, Work},
+    batch::{Fate, OpId, Seen, Work},
     columns::{Kind::*, Rows, Shape, expand},
     connect::Link,
     effect::{self, ATTEMPTS, EFFECTS},
@@ -156,7 +156,7 @@ an AS (INSERT INTO answers (run_id, call, body)
   SELECT * FROM {a} WHERE (a.run_id IN (SELECT run_id FROM won)) IS TRUE ON CONFLICT DO NOTHING),
 nt AS (INSERT INTO notices (run_id, n, tenant, kind, dedupe, state, attempts, due_at)
   SELECT * FROM {m} WHERE (m.run_id IN (SELECT run_id FROM won)) IS TRUE),
-jn AS (INSERT INTO journal (run_id, seq, at, kind, entry, hash)
+jn AS (INSERT INTO journal (run_id, seq, at, kind, entry, hash, op)
   SELECT * FROM {j} WHERE (j.run_id IN (SELECT run_id FROM won)) IS TRUE)
 SELECT run_id, lease_since, lease_expires_at, clock,
   1 / CASE WHEN (SELECT count(*) FROM fx WHERE NOT is_new) = (SELECT count(*) FROM fx_old) THEN 1 ELSE 0 END
@@ -178,12 +178,12 @@ impl Work for Transition {
         &COMMIT_SQL
     }
 
-    fn rows<'a>(ops: &[&'a Self]) -> Result<Vec<Rows<'a>>> {
+    fn rows<'a>(ops: &[(&'a Self, OpId)]) -> Result<Vec<Rows<'a>>> {
         let [mut runs, mut effects, mut attempts, mut approvals, mut tokens] =
             [&RUNS, &EFFECTS, &ATTEMPTS, &APPROVALS, &TOKENS].map(Rows::new);
         let [mut contents, mut answers, mut notices, mut entries] =
             [&CONTENTS, &ANSWERS, &NOTICES, &ENTRIES].map(Rows::new);
-        for t in ops {
+        for (t, id) in ops {
             push(&mut runs, t);
             effect::push_all(&mut effects, &t.effects);
             for attempt in &t.attempts {
@@ -196,7 +196,7 @@ impl Work for Transition {
             for told in &t.notices {
                 notice::push(&mut notices, &t.run.tenant, &t.run.id, told)?;
             }
-            t.entries.iter().for_each(|entry| journal::push(&mut entries, entry));
+            t.entries.iter().for_each(|entry| journal::push(&mut entries, entry, *id));
         }
         Ok(vec![runs, effects, attempts, approvals, tokens, contents, answers, notices, entries])
     }
@@ -212,23 +212,22 @@ impl Work for Transition {
     }
 
     /// Something that was expected was not so.
-    async fn unsaid(&self, _: &mut Link) -> Result<Commit, Fault> {
+    async fn unsaid(&self, _: OpId, _: &mut Link) -> Result<Commit, Fault> {
         Ok(Commit::Lost)
     }
 
-    fn mark(&self) -> Option<(i64, Digest)> {
-        self.entries.first().map(|entry| (entry.seq, entry.hash))
+    fn entry_seq(&self) -> i64 {
+        self.expected_seq + 1
     }
 
-    fn judge(&self, seen: Option<&Seen>) -> Fate<Commit> {
-        let now_at = row::RUNS.columns.len() + 1;
+    fn judge(&self, id: OpId, seen: Option<&Seen>) -> Fate<Commit> {
         let Some(seen) = seen else { return Fate::Settled(Commit::Lost) };
-        let read =
-            moment(&seen.row, now_at).and_then(|now| Ok((row::run(&seen.row)?, row::run_lease(&seen.row, now)?)));
-        match (self.mark(), read) {
-            (Some((_, hash)), Ok((_, lease))) if seen.entry == Some(hash) => Fate::Settled(Commit::Committed { lease }),
-            (Some(_), Ok((Run { head, .. }, _))) if head.seq != self.expected_seq => Fate::Settled(Commit::Lost),
-            _ => Fate::NotThere,
+        let now = moment(&seen.row, row::RUNS.columns.len() + 1);
+        match now.and_then(|now| Ok((row::run(&seen.row)?, row::run_lease(&seen.row, now)?))) {
+            Ok((_, lease)) if seen.writer == Some(id) => Fate::Settled(Commit::Committed { lease }),
+            Ok((Run { head, .. }, _)) if head.seq != self.expected_seq => Fate::Settled(Commit::Lost),
+            Ok(_) => Fate::NotThere,
+            Err(error) => Fate::Unreadable(error),
         }
     }
 

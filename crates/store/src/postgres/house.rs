@@ -8,6 +8,7 @@ use effectgate_core::{
 use tokio_postgres::Transaction;
 
 use super::{
+    batch::OpId,
     columns::{Rows, expand, params},
     connect::Link,
     journal::{self, ENTRIES},
@@ -87,7 +88,7 @@ async fn move_head(tx: &Transaction<'_>, house: RunId, write: &HouseWrite) -> Re
 
 const NOTICES_IN: &str =
     "INSERT INTO notices (run_id, n, tenant, kind, dedupe, state, attempts, due_at) SELECT * FROM {m}";
-const ENTRIES_IN: &str = "INSERT INTO journal (run_id, seq, at, kind, entry, hash) SELECT * FROM {j}";
+const ENTRIES_IN: &str = "INSERT INTO journal (run_id, seq, at, kind, entry, hash, op) SELECT * FROM {j}";
 
 async fn append(tx: &Transaction<'_>, house: RunId, write: &HouseWrite) -> Result<(), Fault> {
     let mut notices = Rows::new(&NOTICES);
@@ -95,7 +96,8 @@ async fn append(tx: &Transaction<'_>, house: RunId, write: &HouseWrite) -> Resul
         notice::push(&mut notices, &write.tenant, &house, told)?;
     }
     let mut entries = Rows::new(&ENTRIES);
-    write.entries.iter().for_each(|entry| journal::push(&mut entries, entry));
+    let id = OpId::next();
+    write.entries.iter().for_each(|entry| journal::push(&mut entries, entry, id));
     tx.execute(&expand(NOTICES_IN, &[&NOTICES]), &params(&[notices])).await?;
     tx.execute(&expand(ENTRIES_IN, &[&ENTRIES]), &params(&[entries])).await?;
     Ok(())

@@ -7,6 +7,7 @@ use effectgate_core::{
 };
 
 use super::{
+    batch::OpId,
     columns::{Kind::*, Rows, Shape},
     connect::Link,
     pool::Pool,
@@ -54,10 +55,18 @@ pub(super) async fn heads(
 /// Entries on their way into a statement.
 pub(super) const ENTRIES: Shape = Shape {
     name: "j",
-    columns: &[("run_id", Blob), ("seq", Int), ("at", Int), ("kind", Text), ("entry", Text), ("hash", Blob)],
+    columns: &[
+        ("run_id", Blob),
+        ("seq", Int),
+        ("at", Int),
+        ("kind", Text),
+        ("entry", Text),
+        ("hash", Blob),
+        ("op", Int),
+    ],
 };
 
-pub(super) fn push<'a>(rows: &mut Rows<'a>, e: &'a SealedEntry) {
+pub(super) fn push<'a>(rows: &mut Rows<'a>, e: &'a SealedEntry, id: OpId) {
     rows.push([
         e.run.as_bytes().into(),
         e.seq.into(),
@@ -65,6 +74,7 @@ pub(super) fn push<'a>(rows: &mut Rows<'a>, e: &'a SealedEntry) {
         (&e.kind).into(),
         (&e.text).into(),
         e.hash.as_bytes().into(),
+        id.0.into(),
     ]);
 }
 

@@ -26,7 +26,7 @@ const WAITS_MAX: u32 = 1_200;
 
 const CREATE_LIST: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
   number BIGINT NOT NULL PRIMARY KEY, sha256 TEXT NOT NULL, applied_at BIGINT NOT NULL)";
-/// `barrier` is what [`super::batch`] writes to when it must know that earlier commits are replicated.
+/// `barrier` is what [`super::doubt`] writes to when it must know that earlier commits are replicated.
 const CREATE_LOCK: &str = "CREATE TABLE IF NOT EXISTS schema_lock (
   id BIGINT NOT NULL PRIMARY KEY CHECK (id = 1), holder TEXT, until BIGINT NOT NULL, barrier BIGINT NOT NULL)";
 const FIRST_LOCK: &str = "INSERT INTO schema_lock (id, until, barrier) VALUES (1, 0, 0) ON CONFLICT (id) DO NOTHING";

@@ -1,7 +1,7 @@
 //! The PostgreSQL twin: any number of processes over one database. The other twin has the same file names and the same
 //! order of functions; a difference carries a comment that begins "Differs:".
 //!
-//! Writers drain their queues into statements that carry a batch each ([`writer`], [`batch`]); reads use pooled
+//! Writers drain their queues into statements that carry a batch each ([`writer`], [`batch`], [`doubt`]); reads use pooled
 //! connections ([`pool`]); one more connection hears of other replicas' work ([`wake`]). Leases are judged by the
 //! database's moving clock inside the statements ([`tx::now`]).
 
@@ -10,6 +10,7 @@ mod batch;
 mod columns;
 mod commit;
 mod connect;
+mod doubt;
 mod effect;
 mod health;
 mod house;
@@ -20,6 +21,7 @@ mod notice;
 mod plans;
 mod pool;
 mod purge;
+mod reserve;
 mod run;
 mod session;
 mod store;

@@ -4,7 +4,7 @@
 use effectgate_testkit::pg::test_database;
 use tokio_postgres::NoTls;
 
-use super::{PgStore, approval, batch, commit, effect, health, house, journal, notice, purge, run, session};
+use super::{PgStore, approval, commit, doubt, effect, health, house, journal, notice, purge, reserve, run, session};
 use crate::Store as _;
 
 /// Rows in every state, enough that an index pays.
@@ -37,10 +37,10 @@ ANALYZE";
 /// By name; true for those that must follow an index.
 fn statements() -> Vec<(&'static str, &'static str, bool)> {
     vec![
-        ("reserve", run::RESERVE_SQL.as_str(), true),
+        ("reserve", reserve::RESERVE_SQL.as_str(), true),
         ("commit", commit::COMMIT_SQL.as_str(), true),
-        ("look again", batch::LOOK, true),
-        ("barrier", batch::BARRIER, false),
+        ("look again", doubt::LOOK, true),
+        ("barrier", doubt::BARRIER, false),
         ("run", run::BY_ID, true),
         ("load", run::LOAD_SQL.as_str(), true),
         ("content", run::CONTENT, true),

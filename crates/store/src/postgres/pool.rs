@@ -30,8 +30,8 @@ const READ_WAIT: Duration = Duration::from_secs(5);
 const CONNECTIONS_MIN: usize = 2;
 /// The listener's connection.
 const LISTENERS: usize = 1;
-/// Conflicts under serialisable isolation (40001, 40P01), a second and a half of them with [`pause`] between. Readers
-/// are refused too, and a purge beside reservations refuses some of them ten times in a row (seen in tests).
+/// Conflicts under serialisable isolation (40001, 40P01): two seconds of them, with [`pause`] between. Readers are
+/// refused too; beside a purge that ran all the time, eight times at once were not enough for one of them (tests).
 pub(super) const CONFLICTS_MAX: usize = 20;
 /// The pause after the first conflict; it doubles up to 64 times that.
 const CONFLICT_PAUSE: Duration = Duration::from_millis(2);

@@ -1,5 +1,6 @@
 //! What only a server with several clients can get wrong: rows that others hold, replicas, outages, standbys.
 
+mod cut;
 mod lease;
 mod open;
 mod outage;

@@ -18,7 +18,7 @@ use tempfile::TempDir;
 use super::{PgError, PgOptions};
 
 pub(super) const USER: &str = "effectgate";
-/// A first start on a loaded machine took under 3 s (2026-10); crash recovery may take longer.
+/// Long enough for a crash recovery on a machine that does much else; a start takes well under a second.
 const READY_WAIT: Duration = Duration::from_secs(60);
 const READY_POLL: Duration = Duration::from_millis(20);
 /// Waits for a word or for the end of its caller, then ends the server. Without a word the caller is gone and nobody
