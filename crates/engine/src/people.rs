@@ -91,6 +91,10 @@ impl Engine {
     /// # Errors
     /// The store.
     pub async fn account(&self, tenant: &Tenant, name: &str) -> Result<Option<Account>> {
+        // PostgreSQL's text cannot hold U+0000, so nobody is called that; asking would look like a fault of ours.
+        if name.contains('\0') || tenant.as_str().contains('\0') {
+            return Ok(None);
+        }
         let user = self.store().user_find(tenant, &normal(name)).await?;
         Ok(user.map(account_of))
     }
