@@ -30,6 +30,8 @@ pub(super) const DUE: &str = concat!(
 WHERE e.provider = $1 AND e.state IN ('pending', 'scheduled') AND e.executor = 'dispatcher' AND e.due_at <= (SELECT ",
     now!(),
     ")
+  AND NOT EXISTS (SELECT 1 FROM switches s WHERE NOT s.enabled AND (s.scope, s.name) IN (('all', ''),
+    ('tenant', r.tenant), ('flow', r.flow), ('provider', e.provider), ('effect_type', e.type)))
 ORDER BY e.due_at, e.run_id, e.n LIMIT $2"
 );
 

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use effectgate_core::{
     effect::{EffectState, Executor},
-    ids::{ProviderName, Tenant},
+    ids::{EffectType, FlowName, ProviderName, Tenant},
+    switch::Scope,
 };
 use effectgate_store::{DueEffect, EffectFilter, Store, StoreError};
 
-use super::{Bench, fixtures::*};
+use super::{Bench, fixtures::*, guard::turn};
 
 fn targets(due: &[DueEffect]) -> Vec<&str> {
     due.iter().map(|d| d.effect.target.as_str()).collect()
@@ -45,6 +46,32 @@ pub async fn one_providers_queue_does_not_hide_anothers(bench: &impl Bench) {
     assert_eq!(store.effect_due(&shop, 5).await.unwrap().len(), 1);
     assert_eq!(store.effect_due(&ProviderName::new("smtp"), 5).await.unwrap().len(), 5);
     assert!(store.effect_due(&ProviderName::new("none"), 5).await.unwrap().is_empty());
+}
+
+pub async fn what_a_switch_holds_back_fills_no_batch(bench: &impl Bench) {
+    let (store, now) = (bench.store(), bench.now().await);
+    let other = FlowName::new("other");
+    let held = approved(&store, reserved_in(&tenant(), &other, "k", now), 9, now.plus_ms(-9_000), |_| {}).await;
+    let free = approved(&store, reserved("k", now), 1, now, |e| e.effect_type = EffectType::new("free")).await;
+    let of_held = held.effects[0].effect_type.as_str();
+    let scopes = [(Scope::Flow, other.as_str()), (Scope::EffectType, of_held)];
+    let smtp = ProviderName::new("smtp");
+
+    for (scope, name) in scopes {
+        turn(&store, scope, name, false, now).await;
+        let due = store.effect_due(&smtp, 5).await.unwrap();
+        assert_eq!(due.iter().map(|d| d.run.id).collect::<Vec<_>>(), [free.run.id], "{scope:?}");
+        turn(&store, scope, name, true, now).await;
+        assert_eq!(store.effect_due(&smtp, 99).await.unwrap().len(), 10, "{scope:?}");
+    }
+    for (scope, name) in [(Scope::All, ""), (Scope::Tenant, tenant().as_str()), (Scope::Provider, "smtp")] {
+        turn(&store, scope, name, false, now).await;
+        assert!(store.effect_due(&smtp, 99).await.unwrap().is_empty(), "{scope:?}");
+        turn(&store, scope, name, true, now).await;
+    }
+    turn(&store, Scope::Tenant, "another", false, now).await;
+    turn(&store, Scope::Provider, "shop", false, now).await;
+    assert_eq!(store.effect_due(&smtp, 99).await.unwrap().len(), 10, "what does not apply holds nothing back");
 }
 
 pub async fn lost_effects_are_those_whose_dispatcher_is_late(bench: &impl Bench) {

@@ -131,6 +131,7 @@ macro_rules! conformance {
             effect {
                 due_effects_come_by_provider_oldest_first
                 one_providers_queue_does_not_hide_anothers
+                what_a_switch_holds_back_fills_no_batch
                 lost_effects_are_those_whose_dispatcher_is_late
                 unknown_effects_are_looked_at_when_due_whoever_sent_them
                 find_pages_through_a_tenants_effects
