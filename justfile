@@ -31,4 +31,4 @@ screenshots:
 
 # Writes the golden OpenAPI file anew; read the difference before you commit it.
 openapi:
-    UPDATE_OPENAPI=1 cargo test -p effectgate-web --test openapi
+    UPDATE_OPENAPI=1 cargo test -p effectgate-web --test documents
