@@ -144,5 +144,5 @@ pub async fn find_pages_through_a_tenants_effects(bench: &impl Bench) {
     let shop = EffectFilter { provider: Some(ProviderName::new("shop")), ..base.clone() };
     assert_eq!(pages(&store, shop).await, [3].map(mail));
     let bad = EffectFilter { cursor: Some("7".into()), ..base };
-    assert!(matches!(store.effect_find(&tenant(), &bad).await, Err(StoreError::Rejected { .. })));
+    assert!(matches!(store.effect_find(&tenant(), &bad).await, Err(StoreError::BadCursor)));
 }

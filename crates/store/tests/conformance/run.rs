@@ -85,7 +85,7 @@ pub async fn a_cursor_of_another_list_is_refused(bench: &impl Bench) {
 
     let refused = store.run_find(&tenant(), &filter).await;
 
-    assert!(matches!(refused, Err(StoreError::Rejected { .. })), "{refused:?}");
+    assert!(matches!(refused, Err(StoreError::BadCursor)), "{refused:?}");
 }
 
 /// Takes a reserved run to failed_retryable.
