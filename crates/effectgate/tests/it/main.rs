@@ -2,10 +2,15 @@
 //! inside is tested beside its code.
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
+mod auditor;
 mod check;
+mod crash;
 mod demo;
+mod ground;
 mod keys;
+mod outage;
 mod postgres;
+mod replicas;
 mod review;
 mod serve;
 mod support;

@@ -47,6 +47,8 @@ pub enum Act {
     CutBody,
     /// Reads the head and this many bytes of the body, then resets.
     ReadPartThenReset { bytes: usize },
+    /// Reads the head and this many bytes of the body, then says nothing until the client leaves.
+    ReadPartThenSilence { bytes: usize },
     /// Answers after the head, never reads the body, and keeps the socket open.
     AnswerBeforeBody { status: u16 },
     /// Closes (FIN) before reading a byte.
@@ -128,7 +130,7 @@ impl Act {
         match self {
             Self::Answer { status, .. } => (200..300).contains(status),
             Self::Raw { text } => text.starts_with("HTTP/1.1 2"),
-            Self::ReadPartThenReset { .. } | Self::AnswerBeforeBody { .. } => false,
+            Self::ReadPartThenReset { .. } | Self::ReadPartThenSilence { .. } | Self::AnswerBeforeBody { .. } => false,
             act => !act.is_at_accept(),
         }
     }

@@ -76,6 +76,11 @@ async fn before_body(
             let _ = io.set_zero_linger();
             Some(false)
         }
+        Act::ReadPartThenSilence { bytes } => {
+            reader.body(io, head, bytes, |piece| state.body_read(place, piece)).await;
+            until_left(io).await;
+            Some(false)
+        }
         Act::AnswerBeforeBody { .. } => {
             let reply = state.perform(place, head, step);
             let _ = io.write_all(&bytes_of(&reply)).await;
@@ -115,7 +120,11 @@ async fn act(io: &mut TcpStream, act: &Act, reply: &Reply) -> bool {
             let cut = whole.len() - reply.body.len() / 2;
             write_and_close(io, &whole[..cut]).await;
         }
-        Act::ReadThenClose | Act::AcceptThenClose | Act::ReadPartThenReset { .. } | Act::AnswerBeforeBody { .. } => {}
+        Act::ReadThenClose
+        | Act::AcceptThenClose
+        | Act::ReadPartThenReset { .. }
+        | Act::ReadPartThenSilence { .. }
+        | Act::AnswerBeforeBody { .. } => {}
     }
     false
 }

@@ -1,0 +1,409 @@
+//! kill -9 at every point where it hurts, then the same data again: what the gate then says must be what the provider's
+//! ledger says, and the calls of a client who heard no answer must be harmless.
+
+use effectgate_testkit::provider::{Act, ScriptedProvider, Step};
+use serde_json::{Value, json};
+use tokio::{runtime::Handle, task::spawn_blocking};
+
+use crate::{
+    auditor::audit,
+    ground::{Answer, Backend, Ground, on_both_backends},
+    support::Gate,
+};
+
+/// Three providers: one where nobody can be asked, one that can be looked at, one that keeps our keys. A flow each, and
+/// one where a person decides. Times are short, so that what was lost is found soon.
+const CONFIG: &str = r#"
+[server]
+listen = "127.0.0.1:0"
+[database]
+url = "DATABASE"
+[actions]
+enabled = true
+[dispatcher]
+period_ms = 50
+[sweeper]
+period_ms = 100
+
+[providers.blind]
+kind = "http"
+url = "PROVIDER"
+allow_private = true
+connect_timeout_ms = 500
+timeout_ms = 2_000
+sending_margin_ms = 500
+effects.act = { path = "/blind", external_id = "/id" }
+
+[providers.seen]
+kind = "http"
+url = "PROVIDER"
+allow_private = true
+connect_timeout_ms = 500
+timeout_ms = 2_000
+sending_margin_ms = 500
+backoff = { base_ms = 100, max_ms = 1_000 }
+effects.act = { path = "/seen", external_id = "/id" }
+[providers.seen.lookup]
+path = "/seen?ref={{ provider_key }}"
+found = "/items/0/id"
+settle_delay_ms = 200
+period_ms = 100
+authoritative = true
+
+[providers.keeper]
+kind = "http"
+class = "enforcing"
+url = "PROVIDER"
+allow_private = true
+connect_timeout_ms = 500
+timeout_ms = 2_000
+sending_margin_ms = 500
+key_header = "Idempotency-Key"
+key_window_ms = 3_600_000
+key_window_margin_ms = 60_000
+conflict_in_flight = true
+backoff = { base_ms = 100, max_ms = 1_000 }
+effects.act = { path = "/keeper", external_id = "/id" }
+
+[flows.blind]
+effects.act = { provider = "blind", impact = "low", reversible = true, gate = "none" }
+lease_ms_min = 100
+[flows.seen]
+effects.act = { provider = "seen", impact = "low", reversible = true, gate = "none" }
+[flows.keeper]
+effects.act = { provider = "keeper", impact = "low", reversible = true, gate = "none" }
+[flows.asked]
+effects.act = { provider = "keeper", impact = "high", gate = "approve" }
+approval = { audience = ["role:lead"] }
+"#;
+
+on_both_backends! {
+    killed_before_a_reservation_is_committed;
+    killed_after_a_reservation_was_committed_and_before_its_answer;
+    killed_before_a_proposal_is_committed;
+    killed_after_a_proposal_was_committed_and_before_its_answer;
+    killed_before_a_completion_is_committed;
+    killed_after_a_completion_was_committed_and_before_its_answer;
+    killed_after_the_attempt_is_on_record;
+    killed_right_before_the_first_byte;
+    killed_while_the_provider_has_part_of_the_request;
+    killed_while_the_provider_has_the_request_and_has_done_nothing;
+    killed_while_the_provider_has_done_it_and_has_not_answered;
+    killed_when_the_answer_is_there;
+    killed_before_the_settlement;
+    killed_before_a_decision_is_committed;
+    killed_after_a_decision_was_committed_and_before_its_answer;
+    killed_in_the_middle_of_a_sweep_of_lost_attempts;
+    killed_in_the_middle_of_a_sweep_of_lost_workers;
+}
+
+const OWNER: &str = "worker-1";
+const KEY: &str = "order:1";
+
+async fn provider() -> ScriptedProvider {
+    ScriptedProvider::start([]).await
+}
+
+async fn ground(backend: Backend, provider: &ScriptedProvider) -> Option<Ground> {
+    Ground::new(backend, &CONFIG.replace("PROVIDER", &provider.url())).await
+}
+
+fn payload() -> Value {
+    json!({ "cents": 100 })
+}
+
+/// Reserves on a gate that lives.
+fn granted(gate: &Gate, flow: &str) -> (String, i64) {
+    let answer = gate.reserve(flow, KEY, OWNER).unwrap();
+    assert_eq!(answer.status, 201, "{}", answer.body);
+    (answer.run_id(), answer.fence())
+}
+
+fn repeated(answer: &Answer) -> bool {
+    answer.body["repeated"] == true
+}
+
+// --- reserve --------------------------------------------------------------------------------------
+
+async fn killed_before_a_reservation_is_committed(backend: Backend) {
+    killed_at_a_reservation(backend, "reserve.before_commit", false).await;
+}
+
+async fn killed_after_a_reservation_was_committed_and_before_its_answer(backend: Backend) {
+    killed_at_a_reservation(backend, "reserve.after_commit", true).await;
+}
+
+async fn killed_at_a_reservation(backend: Backend, point: &str, committed: bool) {
+    let provider = provider().await;
+    let Some(ground) = ground(backend, &provider).await else { return };
+    let mut gate = ground.serve_with(point, "abort");
+    assert!(gate.reserve("blind", KEY, OWNER).is_none());
+    gate.until_dead();
+
+    let gate = ground.serve();
+    let again = gate.reserve("blind", KEY, OWNER).unwrap();
+    let other = gate.reserve("blind", KEY, "worker-2").unwrap();
+
+    assert_eq!((again.status, repeated(&again), again.fence()), (201, committed, 1), "{}", again.body);
+    assert_eq!((again.body["run"]["attempts"].as_i64(), other.status), (Some(1), 202));
+    goes_on(&ground, &gate, &provider, &again.run_id());
+}
+
+/// The run is whole: its worker proposes, it is sent once, the record is right.
+fn goes_on(ground: &Ground, gate: &Gate, provider: &ScriptedProvider, run: &str) {
+    let proposed = gate.propose(run, (OWNER, 1), &payload()).unwrap();
+    assert_eq!(proposed.status, 200, "{}", proposed.body);
+    gate.until_effect(run, &["completed"]);
+    let ledger = provider.ledger();
+    assert_eq!(ledger.executions.len(), 1);
+    audit(ground, gate, &ledger, &[run.to_owned()]);
+}
+
+// --- proposal and completion ----------------------------------------------------------------------
+
+async fn killed_before_a_proposal_is_committed(backend: Backend) {
+    killed_at_a_proposal(backend, "change.before_commit").await;
+}
+
+async fn killed_after_a_proposal_was_committed_and_before_its_answer(backend: Backend) {
+    killed_at_a_proposal(backend, "change.after_commit").await;
+}
+
+async fn killed_at_a_proposal(backend: Backend, point: &str) {
+    let provider = provider().await;
+    provider.enforce("Idempotency-Key");
+    let Some(ground) = ground(backend, &provider).await else { return };
+    let mut gate = ground.serve_with(point, "abort");
+    let (run, fence) = granted(&gate, "keeper");
+    assert!(gate.propose(&run, (OWNER, fence), &payload()).is_none());
+    gate.until_dead();
+
+    let gate = ground.serve();
+    let again = gate.propose(&run, (OWNER, fence), &payload()).unwrap();
+    let third = gate.propose(&run, (OWNER, fence), &payload()).unwrap();
+
+    let committed = point == "change.after_commit";
+    assert_eq!((again.status, repeated(&again)), (200, committed), "{}", again.body);
+    assert_eq!((third.status, repeated(&third)), (200, true), "{}", third.body);
+    gate.until_effect(&run, &["completed"]);
+    let ledger = provider.ledger();
+    assert_eq!(ledger.executions.len(), 1);
+    audit(&ground, &gate, &ledger, &[run]);
+}
+
+async fn killed_before_a_completion_is_committed(backend: Backend) {
+    killed_at_a_completion(backend, "change.before_commit").await;
+}
+
+async fn killed_after_a_completion_was_committed_and_before_its_answer(backend: Backend) {
+    killed_at_a_completion(backend, "change.after_commit").await;
+}
+
+async fn killed_at_a_completion(backend: Backend, point: &str) {
+    let provider = provider().await;
+    let Some(ground) = ground(backend, &provider).await else { return };
+    let result = json!({ "result": { "label": "question" } });
+    let mut gate = ground.serve_with(point, "abort");
+    let (run, fence) = granted(&gate, "blind");
+    assert!(gate.under_lease("complete", &run, (OWNER, fence), &result).is_none());
+    gate.until_dead();
+
+    let gate = ground.serve();
+    let again = gate.under_lease("complete", &run, (OWNER, fence), &result).unwrap();
+    let duplicate = gate.reserve("blind", KEY, "worker-2").unwrap();
+
+    let committed = point == "change.after_commit";
+    assert_eq!((again.status, repeated(&again)), (200, committed), "{}", again.body);
+    assert_eq!((duplicate.status, &duplicate.body["answer"]), (200, &json!("replay")));
+    assert_eq!(duplicate.body["run"]["result"], result["result"]);
+    audit(&ground, &gate, &provider.ledger(), &[run]);
+}
+
+// --- sending --------------------------------------------------------------------------------------
+
+/// When the gate that sends is killed.
+#[derive(Clone)]
+enum Kill {
+    /// At a failure point of the gate.
+    At(&'static str),
+    /// Once the provider has so much of the request, which it plays this step for.
+    Reading { step: Step, bytes: usize },
+}
+
+async fn killed_after_the_attempt_is_on_record(backend: Backend) {
+    at_every_provider(backend, Kill::At("dispatch.after_attempt"), false).await;
+}
+
+async fn killed_right_before_the_first_byte(backend: Backend) {
+    at_every_provider(backend, Kill::At("dispatch.before_write"), false).await;
+}
+
+async fn killed_while_the_provider_has_part_of_the_request(backend: Backend) {
+    let step = Step::from(Act::ReadPartThenSilence { bytes: 4 });
+    at_every_provider(backend, Kill::Reading { step, bytes: 4 }, false).await;
+}
+
+async fn killed_while_the_provider_has_the_request_and_has_done_nothing(backend: Backend) {
+    let step = Step::created().held().executing(false);
+    at_every_provider(backend, Kill::Reading { step, bytes: payload().to_string().len() }, false).await;
+}
+
+async fn killed_while_the_provider_has_done_it_and_has_not_answered(backend: Backend) {
+    let step = Step::created().held();
+    at_every_provider(backend, Kill::Reading { step, bytes: payload().to_string().len() }, true).await;
+}
+
+async fn killed_when_the_answer_is_there(backend: Backend) {
+    at_every_provider(backend, Kill::At("dispatch.after_answer"), true).await;
+}
+
+async fn killed_before_the_settlement(backend: Backend) {
+    at_every_provider(backend, Kill::At("dispatch.before_settle"), true).await;
+}
+
+/// The same death at each kind of provider, each with a database of its own; they wait for their leases together.
+async fn at_every_provider(backend: Backend, kill: Kill, executed: bool) {
+    let runtime = Handle::current();
+    // Threads of their own: what blocks one of the runtime's holds up the provider.
+    let deaths = ["blind", "seen", "keeper"].map(|flow| {
+        let (runtime, kill) = (runtime.clone(), kill.clone());
+        spawn_blocking(move || runtime.block_on(killed_sending(backend, flow, kill, executed)))
+    });
+    for death in deaths {
+        death.await.unwrap();
+    }
+}
+
+async fn killed_sending(backend: Backend, flow: &'static str, kill: Kill, executed: bool) {
+    let provider = provider().await;
+    if flow == "keeper" {
+        provider.enforce("Idempotency-Key");
+    }
+    let Some(ground) = ground(backend, &provider).await else { return };
+    let (run, fence) = die(&ground, &provider, flow, &kill).await;
+    assert_eq!(provider.ledger().executions.len(), usize::from(executed), "{flow}");
+
+    let gate = ground.serve();
+    let lease = (OWNER, fence);
+    assert_eq!(gate.reserve(flow, KEY, OWNER).unwrap().body["answer"], "replay");
+    assert!(repeated(&gate.propose(&run, lease, &payload()).unwrap()));
+    let story = gate.until_effect(&run, &["completed", "review", "failed", "cancelled"]);
+
+    // Where nobody can be asked it stays unknown, whatever is true; elsewhere it ends done, once.
+    let blind = flow == "blind";
+    let told = (&story["sent"], &story["effects"][0]["state"]);
+    let expected = if blind { (json!("unknown"), json!("review")) } else { (json!("yes"), json!("completed")) };
+    assert_eq!(told, (&expected.0, &expected.1), "{flow}: {story:#}");
+    assert!(repeated(&gate.propose(&run, lease, &payload()).unwrap()));
+    let ledger = provider.ledger();
+    assert_eq!(ledger.executions.len(), usize::from(executed || !blind), "{flow}: {story:#}");
+    let reissued = ledger.requests.iter().filter(|r| r.replayed).count();
+    assert_eq!(reissued > 0, executed && flow == "keeper", "{flow}: {ledger:#?}");
+    audit(&ground, &gate, &ledger, &[run]);
+}
+
+/// Proposes an effect and kills the gate while it sends it.
+async fn die(ground: &Ground, provider: &ScriptedProvider, flow: &str, kill: &Kill) -> (String, i64) {
+    let gate = match kill {
+        Kill::At(point) => ground.serve_with(point, "pause"),
+        Kill::Reading { step, .. } => {
+            provider.push(step.clone());
+            ground.serve()
+        }
+    };
+    let (run, fence) = granted(&gate, flow);
+    let proposed = gate.propose(&run, (OWNER, fence), &payload()).unwrap();
+    assert_eq!(proposed.status, 200, "{}", proposed.body);
+    match kill {
+        Kill::At(point) => ground.until_at(point),
+        Kill::Reading { bytes, .. } => {
+            provider.until(|ledger| ledger.requests.iter().any(|r| r.body.len() >= *bytes)).await;
+        }
+    }
+    gate.kill();
+    // What was held goes to a peer that is no more.
+    provider.release();
+    (run, fence)
+}
+
+// --- deciding -------------------------------------------------------------------------------------
+
+async fn killed_before_a_decision_is_committed(backend: Backend) {
+    killed_at_a_decision(backend, "decide.before_commit", false).await;
+}
+
+async fn killed_after_a_decision_was_committed_and_before_its_answer(backend: Backend) {
+    killed_at_a_decision(backend, "decide.after_commit", true).await;
+}
+
+async fn killed_at_a_decision(backend: Backend, point: &str, committed: bool) {
+    let provider = provider().await;
+    provider.enforce("Idempotency-Key");
+    let Some(ground) = ground(backend, &provider).await else { return };
+    let mut gate = ground.serve_with(point, "abort");
+    ground.add_user("anna", "lead,approver");
+    let (run, fence) = granted(&gate, "asked");
+    let waiting = gate.propose(&run, (OWNER, fence), &payload()).unwrap();
+    assert_eq!(waiting.body["answer"], "waiting", "{}", waiting.body);
+    let approval = waiting.body["approval"].clone();
+    let anna = gate.sign_in("anna");
+    assert!(gate.decide(&anna, &approval, "approve").is_none());
+    gate.until_dead();
+    let before = provider.ledger().executions.len();
+
+    let gate = ground.serve();
+    let again = gate.decide(&anna, &approval, "approve").unwrap();
+    let contrary = gate.decide(&anna, &approval, "reject").unwrap();
+
+    assert_eq!((again.status, repeated(&again)), (200, committed), "{}", again.body);
+    assert!(committed || before == 0, "sent before anybody decided");
+    assert_eq!(contrary.status, 409, "{}", contrary.body);
+    let story = gate.until_effect(&run, &["completed"]);
+    assert_eq!(story["approved_by"].as_array().map(Vec::len), Some(1), "{story:#}");
+    assert_eq!(provider.ledger().executions.len(), 1);
+    audit(&ground, &gate, &provider.ledger(), &[run]);
+}
+
+// --- sweeping -------------------------------------------------------------------------------------
+
+async fn killed_in_the_middle_of_a_sweep_of_lost_attempts(backend: Backend) {
+    let provider = provider().await;
+    let Some(ground) = ground(backend, &provider).await else { return };
+    let (run, _) = die(&ground, &provider, "seen", &Kill::At("dispatch.after_answer")).await;
+    let gate = ground.serve_with("sweep.before_move", "pause");
+    ground.until_at("sweep.before_move");
+    assert_eq!(gate.explain(&run)["sent"], "unknown");
+    gate.kill();
+
+    let gate = ground.serve();
+    gate.until_effect(&run, &["completed"]);
+
+    let ledger = provider.ledger();
+    assert_eq!((ledger.executions.len(), ledger.requests.len()), (1, 1), "{ledger:#?}");
+    audit(&ground, &gate, &ledger, &[run]);
+}
+
+/// A worker that began an inline effect and died, and then the sweeper that found it.
+async fn killed_in_the_middle_of_a_sweep_of_lost_workers(backend: Backend) {
+    let provider = provider().await;
+    let Some(ground) = ground(backend, &provider).await else { return };
+    let gate = ground.serve_with("sweep.before_move", "pause");
+    let body = json!({ "flow": "blind", "key": KEY, "payload": { "order": KEY }, "owner": OWNER, "lease_ms": 2_000 });
+    let reserved = gate.call("POST", "/v1/runs", &body).unwrap();
+    let (run, lease) = (reserved.run_id(), (OWNER, reserved.fence()));
+    let effect = json!({ "type": "act", "target": "there", "payload": payload() });
+    let begun = gate.under_lease("effects", &run, lease, &effect).unwrap();
+    assert_eq!(begun.status, 201, "{}", begun.body);
+    ground.until_at("sweep.before_move");
+    gate.kill();
+
+    let gate = ground.serve();
+    let story = gate.until_effect(&run, &["review"]);
+    let late = gate.under_lease("effects", &run, lease, &effect).unwrap();
+    let next = gate.reserve("blind", KEY, "worker-2").unwrap();
+
+    assert_eq!((&story["sent"], &story["state"]), (&json!("unknown"), &json!("awaiting_human")), "{story:#}");
+    assert_eq!((late.status, repeated(&late)), (201, true), "the first answer again: {}", late.body);
+    assert_eq!((next.status, &next.body["answer"]), (200, &json!("replay")), "{}", next.body);
+    audit(&ground, &gate, &provider.ledger(), &[run]);
+}
