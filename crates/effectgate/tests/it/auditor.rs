@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use effectgate_testkit::provider::Ledger;
 use serde_json::Value;
 
-use crate::{ground::Ground, support::Gate};
+use crate::{
+    ground::{Calls as _, Ground},
+    support::Gate,
+};
 
 const KEY_HEADER: &str = "Idempotency-Key";
 

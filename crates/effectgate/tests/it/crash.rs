@@ -1,13 +1,19 @@
 //! kill -9 at every point where it hurts, then the same data again: what the gate then says must be what the provider's
 //! ledger says, and the calls of a client who heard no answer must be harmless.
 
+use std::{
+    process::Command,
+    sync::{Arc, Mutex},
+    thread,
+};
+
 use effectgate_testkit::provider::{Act, ScriptedProvider, Step};
 use serde_json::{Value, json};
 use tokio::{runtime::Handle, task::spawn_blocking};
 
 use crate::{
     auditor::audit,
-    ground::{Answer, Backend, Ground, on_both_backends},
+    ground::{Answer, Backend, Calls as _, Ground, eventually, on_both_backends},
     support::Gate,
 };
 
@@ -41,6 +47,7 @@ allow_private = true
 connect_timeout_ms = 500
 timeout_ms = 2_000
 sending_margin_ms = 500
+attempts_max = 20
 backoff = { base_ms = 100, max_ms = 1_000 }
 effects.act = { path = "/seen", external_id = "/id" }
 [providers.seen.lookup]
@@ -62,6 +69,7 @@ key_header = "Idempotency-Key"
 key_window_ms = 3_600_000
 key_window_margin_ms = 60_000
 conflict_in_flight = true
+attempts_max = 20
 backoff = { base_ms = 100, max_ms = 1_000 }
 effects.act = { path = "/keeper", external_id = "/id" }
 
@@ -75,6 +83,9 @@ effects.act = { provider = "keeper", impact = "low", reversible = true, gate = "
 [flows.asked]
 effects.act = { provider = "keeper", impact = "high", gate = "approve" }
 approval = { audience = ["role:lead"] }
+[flows.linked]
+effects.act = { provider = "keeper", impact = "normal", gate = "approve" }
+approval = { audience = ["lead@example.test"], login = "token", link_in_answer = true }
 "#;
 
 on_both_backends! {
@@ -93,8 +104,11 @@ on_both_backends! {
     killed_before_the_settlement;
     killed_before_a_decision_is_committed;
     killed_after_a_decision_was_committed_and_before_its_answer;
+    killed_before_a_decision_by_link_is_committed;
+    killed_after_a_decision_by_link_was_committed_and_before_its_answer;
     killed_in_the_middle_of_a_sweep_of_lost_attempts;
     killed_in_the_middle_of_a_sweep_of_lost_workers;
+    killed_again_and_again_under_load;
 }
 
 const OWNER: &str = "worker-1";
@@ -364,6 +378,54 @@ async fn killed_at_a_decision(backend: Backend, point: &str, committed: bool) {
     audit(&ground, &gate, &provider.ledger(), &[run]);
 }
 
+async fn killed_before_a_decision_by_link_is_committed(backend: Backend) {
+    killed_at_a_decision_by_link(backend, "decide.before_commit").await;
+}
+
+async fn killed_after_a_decision_by_link_was_committed_and_before_its_answer(backend: Backend) {
+    killed_at_a_decision_by_link(backend, "decide.after_commit").await;
+}
+
+/// The form is sent again as it was, as a browser does that got no answer: with the cookie and the token of the page
+/// that the dead server made.
+async fn killed_at_a_decision_by_link(backend: Backend, point: &str) {
+    let provider = provider().await;
+    provider.enforce("Idempotency-Key");
+    let Some(ground) = ground(backend, &provider).await else { return };
+    let mut gate = ground.serve_with(point, "abort");
+    let (run, fence) = granted(&gate, "linked");
+    let waiting = gate.propose(&run, (OWNER, fence), &payload()).unwrap();
+    let link = waiting.body["approval"]["link"].as_str().unwrap_or_else(|| panic!("{}", waiting.body));
+    let path = &link[link.find("/a/").unwrap()..];
+    let page = gate.exchange("GET", path, &[], "").unwrap();
+    let press = |gate: &Gate, button: &str| {
+        let cookie = page.header("set-cookie").unwrap().split(';').next().unwrap();
+        let fields = [("cookie", cookie), ("content-type", "application/x-www-form-urlencoded")];
+        let (csrf, hash) = (hidden(&page.text, "csrf"), hidden(&page.text, "effects_hash").replace(':', "%3A"));
+        let form = format!("csrf={csrf}&effects_hash={hash}&decision={button}&reason=because");
+        gate.exchange("POST", path, &fields, &form)
+    };
+    assert!(press(&gate, "approve").is_none());
+    gate.until_dead();
+
+    let gate = ground.serve();
+    let again = press(&gate, "approve").unwrap();
+    let third = press(&gate, "approve").unwrap();
+    let contrary = press(&gate, "reject").unwrap();
+
+    assert_eq!((again.status, third.status, contrary.status), (303, 303, 409), "{}", again.text);
+    let story = gate.until_effect(&run, &["completed"]);
+    assert_eq!(story["approved_by"].as_array().map(Vec::len), Some(1), "{story:#}");
+    assert_eq!(provider.ledger().executions.len(), 1);
+    audit(&ground, &gate, &provider.ledger(), &[run]);
+}
+
+/// The value of a hidden field.
+fn hidden<'a>(page: &'a str, name: &str) -> &'a str {
+    let from = page.split_once(&format!("name=\"{name}\" value=\"")).unwrap_or_else(|| panic!("{name}: {page}")).1;
+    from.split_once('"').unwrap().0
+}
+
 // --- sweeping -------------------------------------------------------------------------------------
 
 async fn killed_in_the_middle_of_a_sweep_of_lost_attempts(backend: Backend) {
@@ -406,4 +468,90 @@ async fn killed_in_the_middle_of_a_sweep_of_lost_workers(backend: Backend) {
     assert_eq!((late.status, repeated(&late)), (201, true), "the first answer again: {}", late.body);
     assert_eq!((next.status, &next.body["answer"]), (200, &json!("replay")), "{}", next.body);
     audit(&ground, &gate, &provider.ledger(), &[run]);
+}
+
+// --- under load and asleep ------------------------------------------------------------------------
+
+const CLIENTS: usize = 9;
+const KEYS: usize = 6;
+const KILLS: usize = 6;
+
+/// Clients ask until they are heard, whoever listens.
+async fn killed_again_and_again_under_load(backend: Backend) {
+    let provider = provider().await;
+    provider.enforce("Idempotency-Key");
+    provider.set_default(Step { delay_ms: 20, ..Step::created() });
+    let Some(ground) = ground(backend, &provider).await else { return };
+    let mut gate = ground.serve();
+    let address = Arc::new(Mutex::new(gate.url.clone()));
+    let clients: Vec<_> = (0..CLIENTS)
+        .map(|n| {
+            let address = Arc::clone(&address);
+            thread::spawn(move || (0..KEYS).map(|turn| heard(&address, n, turn)).collect::<Vec<_>>())
+        })
+        .collect();
+    for kill in 1..=KILLS {
+        // Some are on the wire, some before it, some behind.
+        provider.until(|ledger| ledger.requests.len() >= kill * 5).await;
+        gate.kill();
+        gate = ground.serve();
+        address.lock().unwrap().clone_from(&gate.url);
+    }
+
+    let runs: Vec<String> = clients.into_iter().flat_map(|client| client.join().unwrap()).collect();
+    let done = runs.iter().map(|run| gate.until_effect(run, &["completed", "review", "failed", "cancelled"]));
+    let stories: Vec<Value> = done.collect();
+
+    for story in &stories {
+        let state = story["effects"][0]["state"].as_str().unwrap();
+        assert!(state == "completed" || (state, &story["flow"]) == ("review", &json!("blind")), "{story:#}");
+    }
+    let done = stories.iter().filter(|story| story["sent"] == "yes").count();
+    assert!(done >= CLIENTS * KEYS * 2 / 3, "{done}");
+    audit(&ground, &gate, &provider.ledger(), &runs);
+}
+
+/// Reserves and proposes until both were answered; the run.
+fn heard(address: &Mutex<String>, n: usize, turn: usize) -> String {
+    let (flow, key, owner) =
+        (["blind", "seen", "keeper"][turn % 3], format!("order:{n}:{turn}"), format!("worker-{n}"));
+    let now = || address.lock().unwrap().clone();
+    let reserved = eventually("a reservation", || now().reserve(flow, &key, &owner));
+    assert_eq!((reserved.status, reserved.fence()), (201, 1), "{}", reserved.body);
+    let run = reserved.run_id();
+    let proposed = eventually("a proposal", || now().propose(&run, (&owner, 1), &payload()));
+    assert_eq!((proposed.status, &proposed.body["answer"]), (200, &json!("queued")), "{}", proposed.body);
+    run
+}
+
+/// A process that stands still longer than its attempt may take (a suspended machine) has been given up meanwhile.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_slept_through_its_lease_changes_nothing_when_it_wakes() {
+    let provider = provider().await;
+    let Some(ground) = ground(Backend::Postgres, &provider).await else { return };
+    provider.push(Step::created().held());
+    let asleep = ground.serve();
+    let (run, fence) = granted(&asleep, "blind");
+    assert_eq!(asleep.propose(&run, (OWNER, fence), &payload()).unwrap().status, 200);
+    provider.requests(1).await;
+    send(&asleep, "STOP");
+    let awake = ground.serve();
+    awake.until_effect(&run, &["review"]);
+    provider.release();
+    provider.until(|ledger| ledger.connections_ended == 0 && ledger.executions.len() == 1).await;
+    send(&asleep, "CONT");
+
+    // What it has to say of its attempt is noted, and changes nothing.
+    let noted = eventually("the late report", || {
+        let story = asleep.explain(&run);
+        let kinds = story["timeline"].as_array().unwrap().iter().map(|m| m["kind"].as_str().unwrap().to_owned());
+        kinds.collect::<Vec<_>>().contains(&"late_report".to_owned()).then_some(story)
+    });
+    assert_eq!((&noted["sent"], &noted["effects"][0]["state"]), (&json!("unknown"), &json!("review")), "{noted:#}");
+    audit(&ground, &awake, &provider.ledger(), &[run]);
+}
+
+fn send(gate: &Gate, signal: &str) {
+    let pid = gate.child.id().to_string();
+    assert!(Command::new("kill").args([&format!("-{signal}"), &pid]).status().unwrap().success());
 }

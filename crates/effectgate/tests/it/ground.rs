@@ -129,6 +129,8 @@ pub(crate) fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> 
 pub(crate) struct Answer {
     pub(crate) status: u16,
     head: String,
+    pub(crate) text: String,
+    /// Null where it is no JSON.
     pub(crate) body: Value,
 }
 
@@ -137,12 +139,13 @@ impl Answer {
         let end = bytes.windows(4).position(|w| w == b"\r\n\r\n")?;
         let head = String::from_utf8(bytes[..end].to_vec()).unwrap();
         let body = &bytes[end + 4..];
-        let mut answer = Self { status: head[9..12].parse().unwrap(), head, body: Value::Null };
+        let mut answer = Self { status: head[9..12].parse().unwrap(), head, text: String::new(), body: Value::Null };
         let length: usize = answer.header("content-length").map_or(0, |text| text.parse().unwrap());
         if body.len() < length {
             return None;
         }
-        answer.body = serde_json::from_slice(body).unwrap_or_default();
+        answer.text = String::from_utf8(body.to_vec()).unwrap();
+        answer.body = serde_json::from_str(&answer.text).unwrap_or_default();
         Some(answer)
     }
 
@@ -167,16 +170,16 @@ impl Answer {
 /// What a person needs to act: the cookie of a session.
 pub(crate) struct Session(String);
 
-impl Gate {
-    pub(crate) fn ask(&self, method: &str, path: &str, fields: &[(&str, &str)], body: &Value) -> Option<Answer> {
-        let host = self.url.strip_prefix("http://").unwrap();
-        let text = if body.is_null() { String::new() } else { body.to_string() };
+/// The calls of a client, by a server's address.
+pub(crate) trait Calls {
+    fn address(&self) -> &str;
+
+    /// One request as it stands.
+    fn exchange(&self, method: &str, path: &str, fields: &[(&str, &str)], text: &str) -> Option<Answer> {
+        let host = self.address().strip_prefix("http://").unwrap();
         let mut request = format!("{method} {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n");
         for (name, value) in fields {
             request.push_str(&format!("{name}: {value}\r\n"));
-        }
-        if !body.is_null() {
-            request.push_str("content-type: application/json\r\n");
         }
         request.push_str(&format!("content-length: {}\r\n\r\n{text}", text.len()));
         let mut stream = TcpStream::connect(host).ok()?;
@@ -187,59 +190,83 @@ impl Gate {
         Answer::parse(&bytes)
     }
 
+    fn ask(&self, method: &str, path: &str, fields: &[(&str, &str)], body: &Value) -> Option<Answer> {
+        if body.is_null() {
+            return self.exchange(method, path, fields, "");
+        }
+        let mut fields = fields.to_vec();
+        fields.push(("content-type", "application/json"));
+        self.exchange(method, path, &fields, &body.to_string())
+    }
+
     /// A call with the API key.
-    pub(crate) fn call(&self, method: &str, path: &str, body: &Value) -> Option<Answer> {
+    fn call(&self, method: &str, path: &str, body: &Value) -> Option<Answer> {
         self.ask(method, path, &[("authorization", &format!("Bearer {KEY}"))], body)
     }
 
-    pub(crate) fn get(&self, path: &str) -> Value {
+    fn get(&self, path: &str) -> Value {
         let answer = self.call("GET", path, &Value::Null).unwrap_or_else(|| panic!("no answer: {path}"));
         assert_eq!(answer.status, 200, "{path}: {}", answer.body);
         answer.body
     }
 
-    pub(crate) fn reserve(&self, flow: &str, key: &str, owner: &str) -> Option<Answer> {
+    fn reserve(&self, flow: &str, key: &str, owner: &str) -> Option<Answer> {
         let body = json!({ "flow": flow, "key": key, "payload": { "order": key }, "owner": owner });
         self.call("POST", "/v1/runs", &body)
     }
 
-    pub(crate) fn under_lease(&self, verb: &str, run: &str, lease: (&str, i64), more: &Value) -> Option<Answer> {
+    fn under_lease(&self, verb: &str, run: &str, lease: (&str, i64), more: &Value) -> Option<Answer> {
         let mut body = json!({ "owner": lease.0, "fence": lease.1 });
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         self.call("POST", &format!("/v1/runs/{run}/{verb}"), &body)
     }
 
     /// Proposes one effect whose target is the run itself.
-    pub(crate) fn propose(&self, run: &str, lease: (&str, i64), payload: &Value) -> Option<Answer> {
+    fn propose(&self, run: &str, lease: (&str, i64), payload: &Value) -> Option<Answer> {
         let effect = json!({ "type": "act", "target": "there", "payload": payload });
         self.under_lease("proposal", run, lease, &json!({ "output": {}, "effects": [effect] }))
     }
 
-    pub(crate) fn sign_in(&self, user: &str) -> Session {
+    fn sign_in(&self, user: &str) -> Session {
         let answer = self.ask("POST", "/v1/session", &[], &json!({ "user": user, "password": PASSWORD })).unwrap();
         assert_eq!(answer.status, 200, "{}", answer.body);
         Session(answer.header("set-cookie").unwrap().split(';').next().unwrap().to_owned())
     }
 
-    pub(crate) fn decide(&self, session: &Session, approval: &Value, verdict: &str) -> Option<Answer> {
+    fn decide(&self, session: &Session, approval: &Value, verdict: &str) -> Option<Answer> {
         let path = format!("/v1/approvals/{}/decide", approval["id"].as_str().unwrap());
         let body = json!({ "decision": verdict, "effects_hash": approval["effects_hash"] });
         self.ask("POST", &path, &[("cookie", &session.0), ("effectgate-csrf", "1")], &body)
     }
 
-    pub(crate) fn explain(&self, run: &str) -> Value {
+    fn explain(&self, run: &str) -> Value {
         self.get(&format!("/v1/runs/{run}/explain"))
     }
 
     /// Waits until the run's only effect is in one of the states, and gives the story.
-    pub(crate) fn until_effect(&self, run: &str, states: &[&str]) -> Value {
+    fn until_effect(&self, run: &str, states: &[&str]) -> Value {
         eventually(&format!("{run} {states:?}"), || {
             let story = self.explain(run);
             let state = story["effects"][0]["state"].as_str().unwrap_or_default();
             states.contains(&state).then_some(story)
         })
     }
+}
 
+impl Calls for Gate {
+    fn address(&self) -> &str {
+        &self.url
+    }
+}
+
+/// The address alone, for clients that outlive a server.
+impl Calls for String {
+    fn address(&self) -> &str {
+        self
+    }
+}
+
+impl Gate {
     /// Waits until the process is gone.
     pub(crate) fn until_dead(&mut self) {
         eventually("the end of the server", || self.child.try_wait().unwrap());

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::{
     auditor::audit,
-    ground::{Answer, Backend, Ground, Session, eventually, on_both_backends},
+    ground::{Answer, Backend, Calls as _, Ground, Session, eventually, on_both_backends},
     support::Gate,
 };
 

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::{
     auditor::audit,
-    ground::{Answer, Backend, Ground, eventually},
+    ground::{Answer, Backend, Calls as _, Ground, eventually},
     support::Gate,
 };
 
