@@ -24,6 +24,8 @@ const CONFIG: &str = r#"
 listen = "127.0.0.1:0"
 [database]
 url = "DATABASE"
+# Three servers a test, many tests on one PostgreSQL.
+connections_max = 4
 [actions]
 enabled = true
 [dispatcher]
