@@ -19,6 +19,7 @@ use crate::{engine::Engine, panics::caught, random};
 pub struct Nudges {
     pub dispatcher: Arc<Notify>,
     pub sweeper: Arc<Notify>,
+    pub reconciler: Arc<Notify>,
     pub notifier: Arc<Notify>,
     health: Arc<Mutex<Health>>,
 }
@@ -43,6 +44,7 @@ impl Nudges {
         if work {
             self.dispatcher.notify_one();
             self.sweeper.notify_one();
+            self.reconciler.notify_one();
         }
         if notices {
             self.notifier.notify_one();
@@ -82,6 +84,8 @@ impl Workers {
         tasks.spawn(run(engine.clone(), Worker::Dispatcher, period, stopped.clone()));
         let period = Duration::from_millis(policy.sweeper.period_ms);
         tasks.spawn(run(engine.clone(), Worker::Sweeper, period, stopped.clone()));
+        // By itself: a provider whose lookup hangs must not hold up the sweep.
+        tasks.spawn(run(engine.clone(), Worker::Reconciler, period, stopped.clone()));
         tasks.spawn(run(engine.clone(), Worker::Notifier, period, stopped.clone()));
         tasks.spawn(listen(engine.clone(), stopped));
         Self { stop, tasks, engine: engine.clone() }
@@ -102,6 +106,7 @@ impl Workers {
 enum Worker {
     Dispatcher,
     Sweeper,
+    Reconciler,
     Notifier,
 }
 
@@ -110,6 +115,7 @@ impl Worker {
         match self {
             Self::Dispatcher => "dispatcher",
             Self::Sweeper => "sweeper",
+            Self::Reconciler => "reconciler",
             Self::Notifier => "notifier",
         }
     }
@@ -118,6 +124,7 @@ impl Worker {
         match self {
             Self::Dispatcher => &nudges.dispatcher,
             Self::Sweeper => &nudges.sweeper,
+            Self::Reconciler => &nudges.reconciler,
             Self::Notifier => &nudges.notifier,
         }
     }
@@ -162,7 +169,7 @@ async fn run(engine: Engine, worker: Worker, period: Duration, mut stopped: watc
 }
 
 async fn nudged(engine: &Engine, worker: Worker) {
-    if matches!(worker, Worker::Sweeper) {
+    if matches!(worker, Worker::Sweeper | Worker::Reconciler) {
         tokio::time::sleep(SWEEP_PAUSE).await;
     }
     worker.nudge(engine.nudges()).notified().await;
@@ -177,7 +184,8 @@ async fn tick(engine: &Engine, worker: Worker) -> Result<(String, bool), String>
             let more = report.more && report.started > 0;
             Ok((format!("{report:?}"), more))
         }
-        Worker::Sweeper => engine.sweep_tick().await.map(|r| (format!("{r:?}"), false)).map_err(text),
+        Worker::Sweeper => engine.sweep_rows().await.map(|r| (format!("{r:?}"), false)).map_err(text),
+        Worker::Reconciler => engine.reconcile_tick().await.map(|r| (format!("{r:?}"), false)).map_err(text),
         Worker::Notifier => {
             let report = engine.notify_tick().await.map_err(text)?;
             Ok((format!("{report:?}"), false))

@@ -42,6 +42,8 @@ pub(crate) struct Inner {
     pub nudges: Nudges,
     pub traffic: crate::traffic::Traffic,
     pub switches: crate::switch::Cache,
+    pub hot: crate::hot::Hot,
+    pub stuck_due: crate::sweep::Due,
 }
 
 /// How often an operation starts again because somebody else changed the run in between. A run is changed by one
@@ -52,6 +54,7 @@ impl Engine {
     #[must_use]
     pub fn new(store: Arc<dyn Store>, policy: Policy, clock: Arc<dyn Clock>) -> Self {
         let traffic = crate::traffic::Traffic::new(&policy);
+        let hot = crate::hot::Hot::new(store.reads_stay_true());
         let inner = Inner {
             store,
             policy,
@@ -59,6 +62,8 @@ impl Engine {
             nudges: Nudges::default(),
             traffic,
             switches: crate::switch::Cache::default(),
+            hot,
+            stuck_due: crate::sweep::Due::default(),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -124,7 +129,11 @@ impl Engine {
             transition.retain(&UNCONFIGURED);
         }
         let (work, notices) = (!transition.effects.is_empty(), !transition.notices.is_empty());
-        let committed = self.store().commit(transition).await?;
+        let id = transition.run.id;
+        let committed = self.store().commit(transition).await;
+        // Also where the outcome is not known.
+        self.inner().hot.changed(&id);
+        let committed = committed?;
         if committed != Commit::Lost {
             self.nudges().after_commit(work, notices);
         }

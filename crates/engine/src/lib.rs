@@ -15,6 +15,7 @@ mod engine;
 pub mod error;
 pub mod explain;
 mod gate;
+mod hot;
 mod house;
 pub mod inline;
 pub mod keys;

@@ -19,6 +19,7 @@ use crate::{
     call,
     engine::{Caller, Engine},
     error::{EngineError, Result},
+    hot::Ticket,
     policy::FlowPolicy,
     probe,
     view::{self, FindingView, LeaseView, RunView},
@@ -82,6 +83,10 @@ impl Engine {
     /// Unknown flow, bad key, bad lease, bad or invalid payload, the store.
     pub async fn reserve(&self, caller: &Caller, request: Request) -> Result<Reserved> {
         let checked = self.check(caller, &request)?;
+        if let Some(busy) = self.busy_for_certain(&checked)? {
+            return Ok(busy);
+        }
+        let ticket = self.inner().hot.ticket(&checked.id, self.now());
         let new = self.new_run(caller, &request, &checked);
         let mut run = new.run.clone();
         probe::at("reserve.before_commit").await;
@@ -94,7 +99,32 @@ impl Engine {
             Stored::Created { lease: None } => return Ok(Reserved::Replay { run: Box::new(view::bare_run(&run)) }),
             Stored::Exists { run, lease } => (*run, lease),
         };
+        self.remember(ticket, &found, lease);
         self.existing(caller, &request, &checked, found, lease).await
+    }
+
+    /// The answer to a key that this process has just seen busy and that nobody can have changed since.
+    fn busy_for_certain(&self, checked: &Checked<'_>) -> Result<Option<Reserved>> {
+        let seen = self.inner().hot.look(&checked.id, self.now(), |run, lease| {
+            let hash = match self.hash_for(run, checked) {
+                Ok(hash) => hash,
+                Err(error) => return Some(Err(error)),
+            };
+            match lease::standing(run, Some(&lease), &hash, &checked.owner) {
+                Standing::Busy { retry_after_ms } => {
+                    Some(Ok(Reserved::Busy { run: Box::new(view::bare_run(run)), retry_after_ms }))
+                }
+                _ => None,
+            }
+        });
+        seen.transpose()
+    }
+
+    /// Keeps what was read of a run that somebody works on. One with effects has more to show than its row.
+    fn remember(&self, ticket: Ticket, run: &Run, lease: Option<Lease>) {
+        if let Some(lease) = lease.filter(|lease| lease.is_live && run.effects.total == 0) {
+            self.inner().hot.keep(ticket, run, lease);
+        }
     }
 
     /// A key that exists: decide, and where it is free claim it, as often as somebody else is faster.

@@ -1,6 +1,8 @@
 //! Sweep: settle what time has overtaken. One code path for the happy case and for recovery; each row is moved by
 //! compare-and-set, so a sweep on an old reading changes nothing. Journey (c).
 
+use std::sync::atomic::{AtomicI64, Ordering};
+
 use effectgate_core::{
     approval, lease,
     run::Aggregate,
@@ -36,11 +38,22 @@ pub struct SweepReport {
 }
 
 impl Engine {
-    /// One sweep over everything that is overdue.
+    /// One sweep over everything that is overdue, the unknown effects included. The running workers do the two parts
+    /// side by side; a test drives them together.
     ///
     /// # Errors
     /// The store; what was moved before stays moved.
     pub async fn sweep_tick(&self) -> Result<SweepReport> {
+        let mut report = self.sweep_rows().await?;
+        report.unknown = self.reconcile_tick().await?;
+        Ok(report)
+    }
+
+    /// The sweep alone: nothing in it waits for the network.
+    ///
+    /// # Errors
+    /// As for [`Engine::sweep_tick`].
+    pub async fn sweep_rows(&self) -> Result<SweepReport> {
         let mut report = SweepReport::default();
         self.sweep_sendings(&mut report.sendings).await?;
         self.sweep_runs(RunOverdue::LeaseOver, &mut report.leases, |agg, now| {
@@ -53,7 +66,6 @@ impl Engine {
             approval::expire(agg, now).or_else(|| approval::remind(agg, now))
         })
         .await?;
-        report.unknown = self.reconcile_tick().await?;
         self.sweep_stuck(&mut report.stuck).await?;
         let purged = self.store().run_purge(self.policy().sweeper.batch).await?;
         (report.purged_runs, report.purged_contents) = (purged.runs, purged.contents);
@@ -126,8 +138,27 @@ impl Engine {
     /// Runs that are not final and have not moved for long: an alert, at most one per dedupe time.
     async fn sweep_stuck(&self, count: &mut Count) -> Result<()> {
         let stuck_ms = self.policy().sweeper.stuck_ms;
+        if !self.inner().stuck_due.take(self.now(), STUCK_PERIOD_MS) {
+            return Ok(());
+        }
         let since = self.now().plus_ms(-stuck_ms);
         self.sweep_runs(RunOverdue::Unchanged { since }, count, |agg, now| stuck(agg, stuck_ms, now)).await
+    }
+}
+
+/// What has stood still for hours is seen within a minute; looking for it reads every run whose lease is long over.
+const STUCK_PERIOD_MS: i64 = 60_000;
+
+/// The next moment at which something that need not be done in every tick is due.
+#[derive(Default)]
+pub(crate) struct Due(AtomicI64);
+
+impl Due {
+    /// True once per period, for one caller.
+    fn take(&self, now: Timestamp, period_ms: i64) -> bool {
+        let next = self.0.load(Ordering::Relaxed);
+        next <= now.millis()
+            && self.0.compare_exchange(next, now.millis() + period_ms, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 }
 

@@ -11,6 +11,8 @@ mod row;
 mod sqlite;
 mod types;
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use effectgate_core::{
     digest::Digest,
@@ -161,6 +163,10 @@ pub trait Store: Send + Sync + 'static {
     async fn wait_for_work(&self) {
         std::future::pending().await
     }
+
+    /// For how long a reading of a run stays true while this process commits nothing to that run. Zero would be the
+    /// truth for every shared database; a moment far below a network's round trip is allowed.
+    fn reads_stay_true(&self) -> Duration;
 
     /// Finishes what is queued and closes.
     async fn close(&self);

@@ -70,6 +70,7 @@ pub enum RunOverdue {
     /// Processing, lease over, and nobody may simply claim it: attempts used up, or effects open.
     LeaseOver,
     /// Not final and unchanged since the moment: stuck.
+    /// (in processing: and without a living lease since then).
     Unchanged { since: Timestamp },
 }
 

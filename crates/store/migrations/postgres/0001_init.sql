@@ -48,6 +48,7 @@ CREATE TABLE runs (
 -- Differs: the newest first; SQLite has its rowid for that.
 CREATE INDEX runs_recent ON runs (tenant, created_at, run_id);
 CREATE INDEX runs_leased ON runs (lease_expires_at) WHERE state = 'processing';
+CREATE INDEX runs_overtaken ON runs (lease_expires_at) WHERE state = 'processing' AND (attempts >= attempts_max OR effects_open > 0);
 CREATE INDEX runs_waiting ON runs (tenant, flow, next_attempt_at, updated_at) WHERE state IN ('queued', 'failed_retryable');
 CREATE INDEX runs_open ON runs (state, updated_at) WHERE state IN ('queued', 'awaiting_human', 'approved', 'failed_retryable', 'quarantined');
 CREATE INDEX runs_expiring ON runs (expires_at) WHERE expires_at IS NOT NULL;

@@ -162,7 +162,7 @@ pub(super) const UNCHANGED: &str = "SELECT run_id, tenant FROM (
   SELECT run_id, tenant FROM runs
     WHERE state IN ('queued', 'awaiting_human', 'approved', 'failed_retryable', 'quarantined') AND updated_at <= $3
   UNION ALL
-  SELECT run_id, tenant FROM runs WHERE state = 'processing' AND updated_at <= $3) r
+  SELECT run_id, tenant FROM runs WHERE state = 'processing' AND lease_expires_at <= $3 AND updated_at <= $3) r
 WHERE run_id > $1 ORDER BY run_id LIMIT $2";
 
 pub(super) async fn overdue(pool: &Pool, kind: RunOverdue, after: Option<RunId>, limit: u32) -> Result<Vec<RunRef>> {

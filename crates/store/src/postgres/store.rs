@@ -136,6 +136,11 @@ impl Store for PgStore {
     async fn wait_for_work(&self) {
         self.wake.heard().await;
     }
+    /// Differs: another replica may commit at any moment. 2 ms are less than its caller needs to hear of it and ask here.
+    fn reads_stay_true(&self) -> std::time::Duration {
+        std::time::Duration::from_millis(2)
+    }
+
     async fn close(&self) {
         self.writers.close().await;
         self.listener.abort();

@@ -197,7 +197,7 @@ pub(super) const UNCHANGED: &str = "SELECT run_id, tenant FROM (
   SELECT run_id, tenant FROM runs
     WHERE state IN ('queued', 'awaiting_human', 'approved', 'failed_retryable', 'quarantined') AND updated_at <= ?1
   UNION ALL
-  SELECT run_id, tenant FROM runs WHERE state = 'processing' AND updated_at <= ?1)
+  SELECT run_id, tenant FROM runs WHERE state = 'processing' AND lease_expires_at <= ?1 AND updated_at <= ?1)
 WHERE run_id > ?2 ORDER BY run_id LIMIT ?3";
 
 pub(super) fn overdue(tx: &Tx<'_>, kind: RunOverdue, after: Option<RunId>, limit: u32) -> Result<Vec<RunRef>> {

@@ -155,7 +155,6 @@ pub async fn unchanged_lists_what_stands_still_in_every_open_state(bench: &impl 
     let (store, now) = (bench.store(), bench.now().await);
     let mut wanted = vec![
         start(&store, queued("queued", now)).await.run.id,
-        start(&store, reserved("processing", now)).await.run.id,
         approved(&store, reserved("approved", now), 1, now, |_| {}).await.run.id,
         awaiting(&store, reserved("awaiting", now), now, |_| {}).await.run.id,
     ];
@@ -169,6 +168,10 @@ pub async fn unchanged_lists_what_stands_still_in_every_open_state(bench: &impl 
     assert_eq!(overdue(&store, RunOverdue::Unchanged { since }, None, 9).await, wanted);
     assert_eq!(overdue(&store, RunOverdue::Unchanged { since }, Some(wanted[0]), 2).await, wanted[1..3]);
     assert!(overdue(&store, RunOverdue::Unchanged { since: now.plus_ms(-1) }, None, 9).await.is_empty());
+    let left_behind = start(&store, reserved("processing", now)).await.run.id;
+    assert_eq!(overdue(&store, RunOverdue::Unchanged { since }, None, 9).await, wanted, "its lease lives");
+    let since = now.plus_ms(LEASE_MS + 60_000);
+    assert!(overdue(&store, RunOverdue::Unchanged { since }, None, 9).await.contains(&left_behind));
 }
 
 pub async fn gauges_count_what_is_open(bench: &impl Bench) {
