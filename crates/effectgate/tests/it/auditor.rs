@@ -64,7 +64,9 @@ fn judge_journal(journal: &Value, story: &Value) {
         assert!(count(once) <= 1, "{once} is there {} times: {journal:#}", count(once));
     }
     let completed = effects.iter().all(|e| e["state"] == "completed");
-    assert_eq!(story["state"] == "completed", completed, "{story:#}");
+    if !effects.is_empty() || story["state"] == "completed" {
+        assert_eq!(story["state"] == "completed", completed, "{story:#}");
+    }
 }
 
 fn text(value: &Value) -> &str {

@@ -235,7 +235,7 @@ pub(crate) trait Calls {
 
     fn decide(&self, session: &Session, approval: &Value, verdict: &str) -> Option<Answer> {
         let path = format!("/v1/approvals/{}/decide", approval["id"].as_str().unwrap());
-        let body = json!({ "decision": verdict, "effects_hash": approval["effects_hash"] });
+        let body = json!({ "decision": verdict, "effects_hash": approval["effects_hash"], "reason": "a test" });
         self.ask("POST", &path, &[("cookie", &session.0), ("effectgate-csrf", "1")], &body)
     }
 

@@ -34,6 +34,9 @@ rate = { per_second = 40, concurrent = 4 }
 effects.act = { path = "/notes", external_id = "/id" }
 [flows.ticket]
 effects.act = { provider = "crm", impact = "low", reversible = true, gate = "none" }
+[flows.asked]
+effects.act = { provider = "crm", impact = "high", gate = "approve" }
+approval = { audience = ["role:lead"] }
 "#;
 
 /// A provider and two servers on one database; none where there is no PostgreSQL to test with.
@@ -110,6 +113,44 @@ async fn identical_proposals_to_two_servers_queue_and_send_one_effect() {
     let ledger = provider.ledger();
     assert_eq!(ledger.executions.len(), runs.len());
     audit(&ground, &gates[1], &ledger, &runs);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_people_who_disagree_at_two_servers_the_first_commit_wins() {
+    let Some((provider, ground, gates)) = replicas().await else { return };
+    let people = ["anna", "bert"].map(|name| {
+        ground.add_user(name, "lead,approver");
+        gates[0].sign_in(name)
+    });
+    let (mut runs, mut approved) = (Vec::new(), 0);
+    for n in 0..20 {
+        let granted = gates[n % 2].reserve("asked", &format!("order:{n}"), "w").unwrap();
+        let waiting = gates[n % 2].propose(&granted.run_id(), ("w", granted.fence()), &payload()).unwrap();
+        let approval = &waiting.body["approval"];
+        let told = thread::scope(|scope| {
+            let approve = scope.spawn(|| gates[n % 2].decide(&people[0], approval, "approve").unwrap());
+            let reject = scope.spawn(|| gates[(n + 1) % 2].decide(&people[1], approval, "reject").unwrap());
+            [joined(approve), joined(reject)]
+        });
+        let statuses = told.each_ref().map(|a| a.status);
+        assert!(statuses == [200, 409] || statuses == [409, 200], "{told:#?}");
+        approved += usize::from(statuses[0] == 200);
+        runs.push(granted.run_id());
+    }
+
+    let ends: Vec<Value> = runs.iter().map(|run| until_final(&gates[0], run)).collect();
+    assert_eq!(ends.iter().filter(|story| story["state"] == "completed").count(), approved);
+    assert!(ends.iter().all(|story| story["approved_by"].as_array().map(Vec::len) == Some(1)), "{ends:#?}");
+    let ledger = provider.ledger();
+    assert_eq!(ledger.executions.len(), approved);
+    audit(&ground, &gates[1], &ledger, &runs);
+}
+
+fn until_final(gate: &Gate, run: &str) -> Value {
+    eventually("a final run", || {
+        let story = gate.explain(run);
+        ["completed", "failed_terminal"].contains(&story["state"].as_str().unwrap()).then_some(story)
+    })
 }
 
 const CLIENTS: usize = 50;
