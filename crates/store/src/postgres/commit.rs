@@ -22,7 +22,7 @@ use super::{
     notice::{self, NOTICES},
     tx::{self, Fault, moment, now},
 };
-use crate::{Result, row, types::Commit};
+use crate::{Result, StoreError, row, types::Commit};
 
 /// A run's row as it shall be, and what must hold for it.
 const RUNS: Shape = Shape {
@@ -202,13 +202,7 @@ impl Work for Transition {
     }
 
     fn read(row: &Row) -> Result<(RunId, Commit)> {
-        let id: &[u8] = tx::computed(row, 0)?;
-        let id = RunId::from_bytes(id).ok_or(crate::StoreError::Corrupt {
-            table: "runs",
-            column: "run_id",
-            row: format!("{id:02x?}"),
-        })?;
-        Ok((id, Commit::Committed { lease: lease(row)? }))
+        run_and_lease(row).map(|(id, lease)| (id, Commit::Committed { lease }))
     }
 
     /// Something that was expected was not so.
@@ -236,11 +230,18 @@ impl Work for Transition {
     }
 }
 
-fn lease(row: &Row) -> Result<Option<Lease>> {
+/// The first four cells of an answer: the run, its lease's beginning and end, and the database's clock.
+pub(super) fn run_and_lease(row: &Row) -> Result<(RunId, Option<Lease>)> {
+    let id: &[u8] = tx::computed(row, 0)?;
+    let id = RunId::from_bytes(id).ok_or_else(|| StoreError::Corrupt {
+        table: "runs",
+        column: "run_id",
+        row: format!("{id:02x?}"),
+    })?;
     let (since, end): (Option<i64>, Option<i64>) = (tx::computed(row, 1)?, tx::computed(row, 2)?);
     let now = moment(row, 3)?;
     let ends = since.zip(end).map(|(since, end)| (Timestamp::from_micros(since), Timestamp::from_micros(end)));
-    Ok(ends.map(|(since, end)| row::lease(since, end, now)))
+    Ok((id, ends.map(|(since, end)| row::lease(since, end, now))))
 }
 
 fn push<'a>(rows: &mut Rows<'a>, t: &'a Transition) {

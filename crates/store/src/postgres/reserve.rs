@@ -9,11 +9,12 @@ use tokio_postgres::Row;
 use super::{
     batch::{Fate, OpId, Seen, Work},
     columns::{Kind::*, Rows, Shape, expand, params},
+    commit::run_and_lease,
     connect::Link,
     journal as chain,
     pool::{CONFLICTS_MAX, pause},
     run::{BY_ID, NOW_AT},
-    tx::{self, Fault, moment, now},
+    tx::{self, Cut, Fault, moment, now},
 };
 use crate::{
     Result, StoreError,
@@ -69,11 +70,11 @@ const NEW: Shape = Shape {
 };
 
 /// Reads before it writes: a duplicate takes no lock, no transaction number and no flush. `OFFSET 0` keeps the planner
-/// from turning the look by key into a join with the whole table. A key whose run was purged but whose journal still
+/// from turning the look by key into a join with the whole table. Of a run that was made only the lease comes back. A key whose run was purged but whose journal still
 /// stands (`heads`) is left to [`go_on`]. `IS TRUE` makes the test a hashed look instead of a nested loop.
 const RESERVE: &str = concat!(
     "WITH seen AS MATERIALIZED (
-  SELECT o.run_id AS o_run_id, h.run_id IS NOT NULL AS has_head, r.* FROM {o}
+  SELECT o.run_id AS o_run_id, h.run_id IS NOT NULL AS has_head, r.* FROM unnest($1::bytea[]) AS o(run_id)
   LEFT JOIN LATERAL (SELECT ",
     run_columns!(),
     " FROM runs r WHERE r.run_id = o.run_id OFFSET 0) r ON true
@@ -93,28 +94,29 @@ made AS (INSERT INTO runs AS r (run_id, tenant, flow, flow_revision, key, state,
     content_expires_at
   FROM ops ORDER BY run_id
   ON CONFLICT (run_id) DO NOTHING
-  RETURNING ",
-    run_columns!(),
-    "),
+  RETURNING r.run_id, r.lease_since, r.lease_expires_at),
 kept AS (INSERT INTO contents (run_id, payload, output, result, proposal)
   SELECT run_id, payload, output, result, proposal FROM ops
   WHERE (run_id IN (SELECT run_id FROM made)) IS TRUE AND num_nonnulls(payload, output, result, proposal) > 0),
 told AS (INSERT INTO journal (run_id, seq, at, kind, entry, hash, op)
   SELECT run_id, entry_seq, entry_at, entry_kind, entry, entry_hash, op FROM ops
   WHERE (run_id IN (SELECT run_id FROM made)) IS TRUE)
-SELECT ",
-    run_columns!(),
-    ", coalesce(r.lease_since, ",
+SELECT m.run_id, m.lease_since, m.lease_expires_at, coalesce(m.lease_since, ",
     now!(),
-    "), true FROM made r
-UNION ALL SELECT ",
+    "), true, ",
     run_columns!(),
-    ", ",
+    " FROM made m LEFT JOIN seen r ON false
+UNION ALL SELECT r.run_id, r.lease_since, r.lease_expires_at, ",
     now!(),
-    ", false FROM seen r WHERE r.run_id IS NOT NULL"
+    ", false, ",
+    run_columns!(),
+    " FROM seen r WHERE r.run_id IS NOT NULL"
 );
 
 pub(super) static RESERVE_SQL: LazyLock<String> = LazyLock::new(|| expand(RESERVE, &[&NEW]));
+
+/// The place of the word whether this operation made the run: behind what [`run_and_lease`] reads, before the run.
+const CREATED_AT: usize = 4;
 
 impl Work for NewRun {
     type Answer = Reserved;
@@ -136,12 +138,11 @@ impl Work for NewRun {
     }
 
     fn read(row: &Row) -> Result<(RunId, Reserved)> {
-        let id = row::run_ref(row)?.id;
-        let lease = row::run_lease(row, moment(row, NOW_AT)?)?;
-        let answer = if tx::computed(row, NOW_AT + 1)? {
+        let (id, lease) = run_and_lease(row)?;
+        let answer = if tx::computed(row, CREATED_AT)? {
             Reserved::Created { lease }
         } else {
-            Reserved::Exists { run: Box::new(row::run(row)?), lease }
+            Reserved::Exists { run: Box::new(row::run(&Cut(row, CREATED_AT + 1))?), lease }
         };
         Ok((id, answer))
     }
