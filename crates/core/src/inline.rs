@@ -4,7 +4,7 @@
 use crate::{
     actor::Actor,
     digest::Digest,
-    effect::{Effect, EffectState, Executor},
+    effect::{Attempt, AttemptEnd, Effect, EffectState, Executor},
     ending::EndRefused,
     facts,
     gate::Passage,
@@ -12,8 +12,9 @@ use crate::{
     journal::EntryKind,
     lease::alert,
     notice::Alert,
+    outcome::Phase,
     proposal::{Proposed, new_effect},
-    retry::Outcome,
+    retry::{Class, Outcome},
     run::Aggregate,
     sending::applies,
     time::Timestamp,
@@ -111,6 +112,8 @@ fn write(
         "provider_key" => effect.provider_key, "fence" => fence, "execution_hash" => execution },
     );
     draft.transition_mut().switch = Some(applies(&agg.run, &effect));
+    let attempt = Attempt { effect: effect.id, fence, started_at: now, end: None };
+    draft.transition_mut().attempts.push(attempt);
     draft.effect(before, effect, None);
     draft.changed()
 }
@@ -127,7 +130,7 @@ pub struct Reported {
 #[derive(Debug, Clone)]
 pub enum Settle {
     Settled(Box<Transition>),
-    /// Final before, and the report agrees or knows nothing: nothing to do.
+    /// Said before: final and the report agrees (or knows nothing), or the very report this stands by.
     Agrees,
     /// Final before, and the report says otherwise: recorded and told, nothing changed (G12). `None` once enough of
     /// them are on record.
@@ -150,6 +153,9 @@ pub fn settle(
 ) -> Result<Settle, EndRefused> {
     if effect.state.is_final() {
         return Ok(after_the_end(agg, effect, owner, reported, now));
+    }
+    if was_said(effect, fence, reported) {
+        return Ok(Settle::Agrees);
     }
     if !agg.holds_lease(owner, fence) {
         return Err(EndRefused::LeaseLost);
@@ -179,8 +185,40 @@ pub fn settle(
         facts! { "effect" => after.id, "fence" => fence, "outcome" => reported.outcome.as_str(),
         "external_id" => after.external_id, "next" => after.state.as_str() },
     );
+    let end = reported_end(reported, now);
+    draft.transition_mut().attempts.push(Attempt {
+        effect: effect.id,
+        fence,
+        started_at: effect.updated_at,
+        end: Some(end),
+    });
     draft.effect(Some(effect), after, None);
     Ok(Settle::Settled(Box::new(draft.changed())))
+}
+
+/// The same report again, whose answer was lost on the way. The row says what was said: a stored answer would outlive a
+/// new attempt within the same lease, and would be taken for its end.
+fn was_said(effect: &Effect, fence: Fence, reported: &Reported) -> bool {
+    let stands_by = match effect.state {
+        EffectState::Pending { .. } => {
+            reported.outcome == Outcome::NotSent && effect.reason.as_deref() == Some("not_sent")
+        }
+        EffectState::Unknown { .. } | EffectState::Review { .. } => reported.outcome == Outcome::Unknown,
+        _ => false,
+    };
+    effect.executor == Executor::Inline && effect.fence == fence && stands_by
+}
+
+/// What the worker saw is its own business; how far it got and how many bytes left is not known here.
+fn reported_end(reported: &Reported, now: Timestamp) -> AttemptEnd {
+    let (class, phase) = match reported.outcome {
+        Outcome::Applied => (Class::Applied, Phase::Answered),
+        Outcome::Refused => (Class::Refused, Phase::Answered),
+        Outcome::NotSent => (Class::NotSent, Phase::Prepared),
+        Outcome::Unknown => (Class::Unknown, Phase::Request),
+    };
+    let detail = Some("reported by the worker".to_owned());
+    AttemptEnd { at: now, class, phase, bytes_sent: 0, status: None, detail, handle: None }
 }
 
 fn after_the_end(agg: &Aggregate, effect: &Effect, owner: &Owner, reported: &Reported, now: Timestamp) -> Settle {

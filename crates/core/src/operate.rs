@@ -125,8 +125,6 @@ fn resolved(effect: &Effect, resolution: &Resolution, now: Timestamp) -> Effect 
             after.state = EffectState::Pending { due_at: now };
             after.reason = Some("send_again".into());
             after.first_sent_at = None;
-            // One more attempt even where the limit is used up: it is a person's decision, not a retry.
-            after.attempts = after.attempts.min(ATTEMPTS_BEFORE_PERSON);
         }
         Resolution::Cancel => {
             after.state = EffectState::Cancelled;
@@ -135,9 +133,6 @@ fn resolved(effect: &Effect, resolution: &Resolution, now: Timestamp) -> Effect 
     }
     after
 }
-
-/// A person's re-issue starts the count anew.
-const ATTEMPTS_BEFORE_PERSON: i32 = 0;
 
 /// A run that waited for an inline effect goes on once none is left on the desk: the next owner sees what is known. One
 /// at an enforcing provider that is still unknown holds up nothing: the next owner re-issues it.

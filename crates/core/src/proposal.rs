@@ -185,6 +185,8 @@ fn terms(
     now: Timestamp,
 ) -> Terms {
     let mut requesters = vec![Subject::named(&format!("worker:{owner}"))];
+    // A person who works on a run under their own name owns it all the same.
+    requesters.extend(Subject::meant(owner.as_str()));
     requesters.extend(valid.requested_by.as_deref().into_iter().flat_map(Subject::meant));
     requesters.extend(agg.run.origin.api_key.as_deref().map(|key| Subject::named(&format!("key:{key}"))));
     Terms {

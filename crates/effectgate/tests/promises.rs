@@ -24,7 +24,9 @@ fn sources(folder: &Path, all: &mut String) {
 /// Words in backticks that look like the name of a test: long, lower case, with underscores.
 fn named(text: &str) -> Vec<&str> {
     let looks_like_one = |word: &&str| {
-        word.len() > 20 && word.contains('_') && word.chars().all(|c| c.is_ascii_lowercase() || c == '_' || c.is_ascii_digit())
+        word.len() > 20
+            && word.contains('_')
+            && word.chars().all(|c| c.is_ascii_lowercase() || c == '_' || c.is_ascii_digit())
     };
     text.split('`').skip(1).step_by(2).filter(looks_like_one).collect()
 }
@@ -42,7 +44,10 @@ fn every_promise_names_tests_and_every_named_test_exists() {
         let tests = named(promise);
         assert!(!tests.is_empty(), "no test is named for G{promise}");
         for test in tests {
-            assert!(code.contains(&format!("fn {test}")) || code.contains(&format!("{test},")), "no test is called {test}");
+            assert!(
+                code.contains(&format!("fn {test}")) || code.contains(&format!("{test},")),
+                "no test is called {test}"
+            );
         }
     }
 }

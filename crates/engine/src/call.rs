@@ -58,10 +58,16 @@ pub struct Answered<T> {
     pub answer: T,
 }
 
-/// What a call decides: a transition with the answer that is stored with it, or an answer alone.
-pub(crate) enum Moved<T> {
-    Write(Box<Transition>, Box<dyn FnOnce(&Aggregate) -> T + Send>),
-    Answer(T),
+/// What a call decides: the transition, and the answer that is stored with it.
+pub(crate) struct Moved<T> {
+    transition: Box<Transition>,
+    answer: Box<dyn FnOnce(&Aggregate) -> T + Send>,
+}
+
+impl<T> Moved<T> {
+    pub(crate) fn new(transition: Box<Transition>, answer: Box<dyn FnOnce(&Aggregate) -> T + Send>) -> Self {
+        Self { transition, answer }
+    }
 }
 
 impl Engine {
@@ -79,14 +85,10 @@ impl Engine {
         }
         let changed = self
             .change(&call.tenant, call.run, |agg, now| {
-                Ok(match decide(agg, now)? {
-                    Moved::Answer(answer) => Step::Answer(answer),
-                    Moved::Write(mut transition, answer) => {
-                        let answer = answer(&agg.after(&transition));
-                        transition.answer = Some(StoredAnswer { call: call.call, body: json(&answer) });
-                        Step::Write(transition, answer)
-                    }
-                })
+                let Moved { mut transition, answer } = decide(agg, now)?;
+                let answer = answer(&agg.after(&transition));
+                transition.answer = Some(StoredAnswer { call: call.call, body: json(&answer) });
+                Ok(Step::Write(transition, answer))
             })
             .await;
         match changed {

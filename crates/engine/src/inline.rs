@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
-    call::{Answered, LeaseCall, Moved},
-    engine::Engine,
+    call::{Answered, LeaseCall},
+    engine::{Engine, Step},
     error::{EngineError, Result},
     gate,
     propose::{self, Asked},
@@ -45,10 +45,12 @@ impl Engine {
     ///
     /// # Errors
     /// Lease lost, unknown type, a payload or target that is not allowed, other bytes than before, the store.
+    /// A repeat gets no stored answer: "begun: true" is leave to call the provider, and is given once. The effect's row
+    /// says what is known now.
     pub async fn begin(&self, call: &LeaseCall, asked: &Asked) -> Result<Answered<Begun>> {
         let content = self.store().run_content(&call.tenant, call.run).await?.unwrap_or_default();
         let switches = self.switches_in_force().await;
-        self.moved(call, |agg, now| {
+        let changed = self.change(&call.tenant, call.run, |agg, now| {
             let policy = self.flow_of(agg)?;
             let wanted = propose::check_one(self.policy(), policy, asked, content.payload.as_deref(), "")
                 .map_err(|findings| EngineError::InvalidPayload { findings })?;
@@ -65,20 +67,21 @@ impl Engine {
                     if stopped.is_some() {
                         return Err(EngineError::SwitchOff);
                     }
-                    let id = transition.effects.first().map(|w| w.effect.id);
-                    Ok(Moved::Write(transition, Box::new(move |after| begun(after, id))))
+                    let answer = begun(&agg.after(&transition), transition.effects.first().map(|w| w.effect.id));
+                    Ok(Step::Write(transition, Answered { repeated: false, answer }))
                 }
                 Begin::Known(effect) => {
+                    let repeated = effect.fence == call.fence;
                     let effect = view::effect_view(&agg.run, &effect, &[]);
-                    Ok(Moved::Answer(Begun { effect, begun: false }))
+                    Ok(Step::Answer(Answered { repeated, answer: Begun { effect, begun: false } }))
                 }
                 Begin::Differs(effect) => {
                     let effect = Box::new(view::effect_view(&agg.run, &effect, &[]));
                     Err(EngineError::EffectDiffers { effect })
                 }
             }
-        })
-        .await
+        });
+        Ok(changed.await?.0)
     }
 
     /// An unsettled inline effect may be called again by the next owner only where the provider's key still holds.
@@ -103,24 +106,25 @@ impl Engine {
         id: EffectId,
         reported: &Reported,
     ) -> Result<Answered<Settled>> {
-        self.moved(call, |agg, now| {
+        let answered = |repeated, answer| Answered { repeated, answer };
+        let changed = self.change(&call.tenant, call.run, |agg, now| {
             let effect = find(agg, id)?;
             let settle = inline::settle(agg, effect, &call.owner, call.fence, reported, now);
             match settle.map_err(|r| refused(r, agg))? {
                 Settle::Settled(transition) => {
-                    Ok(Moved::Write(transition, Box::new(move |after| settled(after, id, true))))
+                    let answer = settled(&agg.after(&transition), id, true);
+                    Ok(Step::Write(transition, answered(false, answer)))
                 }
-                Settle::Agrees | Settle::Contrary(None) => Ok(Moved::Answer(settled(agg, id, false))),
-                Settle::Contrary(Some(noted)) => {
-                    Ok(Moved::Write(noted, Box::new(move |after| settled(after, id, false))))
-                }
+                Settle::Agrees => Ok(Step::Answer(answered(true, settled(agg, id, false)))),
+                Settle::Contrary(None) => Ok(Step::Answer(answered(false, settled(agg, id, false)))),
+                Settle::Contrary(Some(noted)) => Ok(Step::Write(noted, answered(false, settled(agg, id, false)))),
                 Settle::NotBegun => {
                     let effect = Box::new(view::effect_view(&agg.run, effect, &[]));
                     Err(EngineError::NotBegun { effect })
                 }
             }
-        })
-        .await
+        });
+        Ok(changed.await?.0)
     }
 
     /// One effect with its run's bearings.

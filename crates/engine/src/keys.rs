@@ -64,6 +64,10 @@ pub const GIVEN_CHARS_MIN: usize = 32;
 /// No header line needs to be longer.
 pub const TOKEN_CHARS_MAX: usize = 512;
 const PREFIX: &str = "eg_";
+/// How the public id of a given key begins.
+const GIVEN: &str = "given";
+/// The name of the first admin key.
+const BOOTSTRAP: &str = "bootstrap";
 const ID_CHARS: usize = 16;
 const SECRET_CHARS: usize = 64;
 const CHECK_CHARS: usize = 8;
@@ -85,7 +89,7 @@ pub fn public_id(token: &str) -> Option<String> {
         return (checksum(body) == check).then(|| id.to_owned());
     }
     let hash = Digest::of_parts(&[b"given key", token.as_bytes()]).to_string();
-    Some(format!("given{}", &hash[..ID_CHARS]))
+    Some(format!("{GIVEN}{}", &hash[..ID_CHARS]))
 }
 
 /// What is stored of a token.
@@ -194,7 +198,22 @@ impl Engine {
         if given.is_none() && !self.store().api_key_none().await? {
             return Ok(None);
         }
-        self.key_create(tenant, &actor, "bootstrap", &[KeyScope::Admin], &[], given).await.map(Some)
+        let made = self.key_create(tenant, &actor, BOOTSTRAP, &[KeyScope::Admin], &[], given).await?;
+        if given.is_some() {
+            self.revoke_earlier(tenant, &actor, &made.row.public_id).await?;
+        }
+        Ok(Some(made))
+    }
+
+    /// A start with another given key replaces the one before: a rotated secret must not stay good unseen.
+    async fn revoke_earlier(&self, tenant: &Tenant, actor: &Actor, kept: &str) -> Result<()> {
+        let keys = self.store().api_key_list(tenant).await?;
+        let given =
+            |row: &&ApiKeyRow| row.name == BOOTSTRAP && row.public_id.starts_with(GIVEN) && row.public_id != kept;
+        for row in keys.iter().filter(given) {
+            self.key_revoke(tenant, actor, &row.public_id).await?;
+        }
+        Ok(())
     }
 }
 

@@ -123,7 +123,7 @@ impl Engine {
                 };
                 let transition = proposal::accept(agg, &flow.flow, &call.owner, valid, now);
                 let transition = transition.map_err(|r| refused(r, agg))?;
-                Ok(Moved::Write(Box::new(transition), Box::new(accepted)))
+                Ok(Moved::new(Box::new(transition), Box::new(accepted)))
             })
             .await?;
         if let Proposal::Waiting { approval: Some(approval), .. } = &mut answered.answer {
@@ -165,7 +165,7 @@ fn invalid(
     let codes: Vec<String> = read.findings.iter().map(|f| format!("{} {}", f.pointer, f.keyword)).collect();
     let invalid = proposal::reject(agg, &flow.flow, &call.owner, read.reason, &codes, now);
     let (findings, repairs_left) = (read.findings, invalid.repairs_left);
-    Moved::Write(
+    Moved::new(
         Box::new(invalid.transition),
         Box::new(move |after| Proposal::Invalid { findings, repairs_left, run: view::run_view(after, None, &[]) }),
     )

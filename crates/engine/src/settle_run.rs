@@ -51,7 +51,7 @@ impl Engine {
                 ending::complete(agg, &call.owner, call.fence, result, now).map_err(|r| refused(r, agg))?;
             let result = result.to_owned();
             let answer = move |after: &Aggregate| Completed { run: view::run_view(after, Some(&result), &[]) };
-            Ok(Moved::Write(Box::new(transition), Box::new(answer)))
+            Ok(Moved::new(Box::new(transition), Box::new(answer)))
         })
         .await
     }
@@ -70,7 +70,7 @@ impl Engine {
             let transition =
                 ending::fail(agg, flow, &call.owner, call.fence, class, message, now, jitter, self.policy())
                     .map_err(|r| refused(r, agg))?;
-            Ok(Moved::Write(Box::new(transition), Box::new(failed)))
+            Ok(Moved::new(Box::new(transition), Box::new(failed)))
         })
         .await
     }

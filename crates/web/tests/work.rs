@@ -129,7 +129,7 @@ async fn an_inline_effect_is_begun_once_and_settled_once() {
     let begun = web.post(&format!("{run}/effects"), body).await.is(201).json();
     let effect = format!("/v1/effects/{}", begun["effect"]["id"].as_str().unwrap());
 
-    let repeat = web.post(&format!("{run}/effects"), body).await.json();
+    let repeat = web.post(&format!("{run}/effects"), body).await.is(200).json();
     let known = web.post(&format!("{run}/effects"), body.replace("1,", "1, ")).await.is(200).json();
     let differs = web.post(&format!("{run}/effects"), body.replace("\"x\":1", "\"x\":2")).await;
     let open = web.post(&format!("{run}/complete"), r#"{"owner":"w","fence":1,"result":1}"#).await;
@@ -138,14 +138,37 @@ async fn an_inline_effect_is_begun_once_and_settled_once() {
     let settled_again = web.post(&format!("{effect}/settle"), settle).await.is(200).json();
 
     assert_eq!((&begun["begun"], &begun["effect"]["state"]), (&json!(true), &json!("sending")));
-    assert_eq!((&repeat["begun"], &repeat["repeated"]), (&json!(true), &json!(true)));
+    assert_eq!((&repeat["begun"], &repeat["repeated"]), (&json!(false), &json!(true)), "leave to call is given once");
     assert_eq!((&known["begun"], &known["effect"]["id"]), (&json!(false), &begun["effect"]["id"]));
     assert_eq!(differs.is_problem(422, "effect_differs").json()["effect"]["id"], begun["effect"]["id"]);
     open.is_problem(409, "effects_open");
     assert_eq!((&settled["effect"]["state"], &settled["effect"]["external_id"]), (&json!("completed"), &json!("N-1")));
     assert_eq!((&settled["changed"], &settled_again["repeated"]), (&json!(true), &json!(true)));
+    let late = web.post(&format!("{run}/effects"), body).await.is(200).json();
+    assert_eq!((&late["begun"], &late["effect"]["state"]), (&json!(false), &json!("completed")));
+    let story = web.get(&format!("{run}/explain")).await.json();
+    assert_eq!(story["effects"][0]["attempts"][0]["outcome"], json!("applied"), "{story:#}");
     let bad = r#"{"owner":"w","fence":1,"outcome":"maybe"}"#;
     web.post(&format!("{effect}/settle"), bad).await.is_problem(400, "bad_member");
+}
+
+#[tokio::test]
+async fn an_inline_effect_that_was_not_sent_is_begun_again_on_record_and_settled_by_its_own_end() {
+    let web = Web::new().await;
+    let run = held(&web, "K").await;
+    let begin = r#"{"owner":"w","fence":1,"type":"note","target":"a","payload":{"x":1}}"#;
+    let not_sent = r#"{"owner":"w","fence":1,"outcome":"not_sent"}"#;
+    let begun = web.post(&format!("{run}/effects"), begin).await.is(201).json();
+    let settle = format!("/v1/effects/{}/settle", begun["effect"]["id"].as_str().unwrap());
+
+    web.post(&settle, not_sent).await.is(200);
+    let again = web.post(&settle, not_sent).await.is(200).json();
+    let second = web.post(&format!("{run}/effects"), begin).await.is(201).json();
+    let ended = web.post(&settle, not_sent).await.is(200).json();
+
+    assert_eq!((&again["repeated"], &again["effect"]["state"]), (&json!(true), &json!("pending")));
+    assert_eq!((&second["begun"], &second["effect"]["attempts"]), (&json!(true), &json!(2)));
+    assert_eq!((&ended["changed"], &ended["effect"]["state"]), (&json!(true), &json!("pending")));
 }
 
 #[tokio::test]

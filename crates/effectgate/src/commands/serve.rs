@@ -86,7 +86,11 @@ async fn first_key(engine: &Engine, out: Out) -> Result {
 /// `EFFECTGATE_BOOTSTRAP_KEY`, or the content of the file that `EFFECTGATE_BOOTSTRAP_KEY_FILE` names.
 fn given_key() -> Result<Option<String>> {
     if let Ok(key) = std::env::var("EFFECTGATE_BOOTSTRAP_KEY") {
-        return Ok(Some(key.trim().to_owned()));
+        let key = key.trim();
+        // A composed environment passes on what is not set as an empty text.
+        if !key.is_empty() {
+            return Ok(Some(key.to_owned()));
+        }
     }
     let Ok(path) = std::env::var("EFFECTGATE_BOOTSTRAP_KEY_FILE") else { return Ok(None) };
     let read = fs::read_to_string(Path::new(&path));

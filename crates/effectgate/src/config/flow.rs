@@ -21,7 +21,8 @@ pub(crate) struct FlowConfig {
     pub(crate) output_schema: Option<PathBuf>,
     /// Default 1: a model that fails twice on the same words fails a third time.
     pub(crate) repairs_max: i64,
-    pub(crate) agent_iterations_max: Option<i64>,
+    /// Default 50: an agent that has not come to an end by then goes in circles.
+    pub(crate) agent_iterations_max: i64,
     /// Default 5 min: a model call with its tools, and a margin.
     pub(crate) lease_ms: i64,
     /// Default 1 s.
@@ -53,7 +54,7 @@ impl Default for FlowConfig {
             payload_schema: None,
             output_schema: None,
             repairs_max: 1,
-            agent_iterations_max: None,
+            agent_iterations_max: 50,
             lease_ms: 300_000,
             lease_ms_min: 1_000,
             lease_ms_max: 600_000,

@@ -37,7 +37,8 @@ pub(super) fn request(run: &Run, approval: &Approval, urgency: Urgency, link: &s
 }
 
 pub(super) fn alert(run: RunId, alert: Alert, detail: &str, public_url: &str, n: i64) -> Message {
-    let text = format!("{}: {}\n\n{public_url}/runs/{run}\n", alert.as_str(), plain(detail));
+    let text =
+        format!("{}: {}\n\nMore: effectgate explain {run}\nServer: {public_url}\n", alert.as_str(), plain(detail));
     Message { subject: format!("Effectgate alert: {}", alert.as_str()), text, id: format!("{run}-{n}") }
 }
 

@@ -138,7 +138,7 @@ pub(crate) fn answer(reserved: Reserved) -> Result<Reply> {
         }
         Reserved::Replay { run } => Ok(Reply::ok(&bare("replay", run)).replayed()),
         Reserved::Conflict { run, stored, came, differs } => {
-            let said = "this key stands for another payload; nothing was merged, people were told";
+            let said = "this key stands for another payload; nothing was merged, and it is on record";
             Err(Problem::new(Code::PayloadConflict, said)
                 .at("/payload")
                 .with("stored_hash", &stored)

@@ -82,7 +82,7 @@ fn one(judge: &mut Judge<'_>, config: &Config, name: &str, flow: &FlowConfig) ->
         payload_schema: payload.value,
         output_schema: output.value,
         repairs_max: unsigned_i32(flow.repairs_max),
-        agent_iterations_max: flow.agent_iterations_max,
+        agent_iterations_max: Some(flow.agent_iterations_max),
         lease,
         attempts_max: unsigned_i32(flow.attempts_max),
         backoff,
@@ -170,10 +170,8 @@ fn counts(judge: &mut Judge<'_>, at: &str, flow: &FlowConfig) {
     judge.within(&format!("{at}.repairs_max"), flow.repairs_max, 0, 10, why);
     let why = "One to a hundred claims before a run is abandoned.";
     judge.within(&format!("{at}.attempts_max"), flow.attempts_max, 1, 100, why);
-    if let Some(cap) = flow.agent_iterations_max {
-        let why = "One to a thousand; leave it out for no cap.";
-        judge.within(&format!("{at}.agent_iterations_max"), cap, 1, 1_000, why);
-    }
+    let why = "One to a thousand steps of an agent.";
+    judge.within(&format!("{at}.agent_iterations_max"), flow.agent_iterations_max, 1, 1_000, why);
     let why = "Between a minute and 90 days.";
     judge.within(&format!("{at}.review_alert_ms"), flow.review_alert_ms, 60_000, 90 * DAY_MS, why);
 }
