@@ -1,6 +1,6 @@
 //! The tasks that write. Each has one connection and one batch in flight, and drains its own bounded queue: what
-//! arrives while a batch is under way makes the next one, so there is no timer. A run belongs to one of them for good,
-//! so two writers of one process never hold the same run.
+//! arrives while a batch is under way makes the next one, so there is no timer. One writer serves few callers alone:
+//! full batches cost the database less than half of small ones. Two writers may hold the same run, as two replicas may.
 //!
 //! Operations are handed over, never run in a caller's future: a caller that goes away cancels nothing. Differs: SQLite
 //! has one writer on a thread of its own.
@@ -9,7 +9,7 @@ use std::{
     collections::{HashMap, HashSet, VecDeque},
     sync::{
         Arc,
-        atomic::{AtomicU8, Ordering::SeqCst},
+        atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering::SeqCst},
     },
     time::Duration,
 };
@@ -33,9 +33,13 @@ use crate::{
     types::{Commit, HouseCommit, HouseWrite, NewRun, Reserved},
 };
 
-/// Connections that write. PostgreSQL's flushes overlap, so more than one gains; with 512 callers on two busy cores one
-/// made 4,600 reservations a second, two 5,400, three 6,600, four 6,500 (debug build, 2026-11-30).
+/// Connections that write: one serves few callers, all of them serve many or go round a batch that is held up.
 pub(super) const WRITERS: usize = 3;
+/// Callers that one writer serves alone, in batches of half as many. A statement costs the database about 500 us by
+/// itself and 25 us for each reservation (2 cores, 2026-11-30): beyond this a second core gains more than it costs.
+const CALLERS_OF_ONE: usize = 64;
+/// A batch that takes so long waits for a row, a standby or a lost connection; an ordinary one takes up to 20 ms.
+const HELD_UP_MS: u64 = 100;
 /// Operations in one statement: the flush is a small part of it by then, and the first one waits tens of milliseconds.
 const BATCH_MAX: usize = 256;
 /// Operations that may wait for one writer. Beyond this a caller waits for room.
@@ -65,21 +69,75 @@ struct Job {
     state: Arc<AtomicU8>,
 }
 
+/// The way to one writer.
+struct Lane {
+    queue: mpsc::Sender<Job>,
+    at_work: Arc<AtWork>,
+}
+
+/// Since when a writer is at its batch: milliseconds since `start`, and 1; 0 between batches.
+struct AtWork {
+    start: Instant,
+    since: AtomicU64,
+}
+
+impl AtWork {
+    fn new() -> Self {
+        Self { start: Instant::now(), since: AtomicU64::new(0) }
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX - 1) + 1
+    }
+
+    fn begin(&self) {
+        self.since.store(self.now(), SeqCst);
+    }
+
+    fn end(&self) {
+        self.since.store(0, SeqCst);
+    }
+
+    fn is_held_up(&self) -> bool {
+        let since = self.since.load(SeqCst);
+        since != 0 && self.now().saturating_sub(since) > HELD_UP_MS
+    }
+}
+
+/// Counts a caller for as long as it waits, also if it goes away.
+struct Caller<'a>(&'a AtomicUsize);
+
+impl<'a> Caller<'a> {
+    fn new(callers: &'a AtomicUsize) -> Self {
+        callers.fetch_add(1, SeqCst);
+        Self(callers)
+    }
+}
+
+impl Drop for Caller<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, SeqCst);
+    }
+}
+
 pub(super) struct Writers {
-    queues: std::sync::RwLock<Vec<mpsc::Sender<Job>>>,
+    lanes: std::sync::RwLock<Vec<Lane>>,
+    /// Callers that wait for an answer.
+    callers: AtomicUsize,
     tasks: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl Writers {
     pub(super) fn start(target: &Target, wake: &Wake) -> Self {
-        let mut queues = Vec::with_capacity(WRITERS);
+        let mut lanes = Vec::with_capacity(WRITERS);
         let mut tasks = Vec::with_capacity(WRITERS);
         for _ in 0..WRITERS {
             let (sender, queue) = mpsc::channel(QUEUE_MAX);
-            queues.push(sender);
-            tasks.push(tokio::spawn(work(Slot::new(target.clone()), queue, wake.clone())));
+            let at_work = Arc::new(AtWork::new());
+            tasks.push(tokio::spawn(work(Slot::new(target.clone()), queue, Arc::clone(&at_work), wake.clone())));
+            lanes.push(Lane { queue: sender, at_work });
         }
-        Self { queues: std::sync::RwLock::new(queues), tasks: Mutex::new(tasks) }
+        Self { lanes: std::sync::RwLock::new(lanes), callers: AtomicUsize::new(0), tasks: Mutex::new(tasks) }
     }
 
     pub(super) async fn reserve(&self, new: NewRun) -> Result<Reserved> {
@@ -95,6 +153,7 @@ impl Writers {
     }
 
     async fn submit<T>(&self, run: RunId, op: impl FnOnce(Answer<T>) -> Op) -> Result<T> {
+        let _caller = Caller::new(&self.callers);
         let queue = self.queue_of(run)?;
         let (sender, mut answer) = oneshot::channel();
         let state = Arc::new(AtomicU8::new(WAITS));
@@ -118,15 +177,18 @@ impl Writers {
     }
 
     fn queue_of(&self, run: RunId) -> Result<mpsc::Sender<Job>> {
-        let queues = self.queues.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let lanes = self.lanes.read().unwrap_or_else(std::sync::PoisonError::into_inner);
         // The id is a hash: its last byte is as good as any.
-        let place = usize::from(*run.as_bytes().last().unwrap_or(&0)) % queues.len().max(1);
-        queues.get(place).cloned().ok_or_else(closed)
+        let by_id = || usize::from(*run.as_bytes().last().unwrap_or(&0)) % lanes.len().max(1);
+        let place = if self.callers.load(SeqCst) <= CALLERS_OF_ONE { 0 } else { by_id() };
+        let mut from_there = lanes.iter().cycle().skip(place).take(lanes.len());
+        let lane = from_there.find(|lane| !lane.at_work.is_held_up()).or_else(|| lanes.get(place));
+        lane.map(|lane| lane.queue.clone()).ok_or_else(closed)
     }
 
     /// Lets the writers finish what is queued and waits for them, as long as a caller would.
     pub(super) async fn close(&self) {
-        self.queues.write().unwrap_or_else(std::sync::PoisonError::into_inner).clear();
+        self.lanes.write().unwrap_or_else(std::sync::PoisonError::into_inner).clear();
         let tasks = std::mem::take(&mut *self.tasks.lock().await);
         for task in tasks {
             match timeout(ANSWER_WAIT, task).await {
@@ -162,7 +224,7 @@ struct Batch {
 }
 
 /// Works until every sender is gone and the queue is empty.
-async fn work(mut slot: Slot, mut queue: mpsc::Receiver<Job>, wake: Wake) {
+async fn work(mut slot: Slot, mut queue: mpsc::Receiver<Job>, at_work: Arc<AtWork>, wake: Wake) {
     let mut later = VecDeque::new();
     loop {
         if later.is_empty() {
@@ -177,7 +239,9 @@ async fn work(mut slot: Slot, mut queue: mpsc::Receiver<Job>, wake: Wake) {
             later.push_back(job);
         }
         let batch = Batch::take(&mut later);
+        at_work.begin();
         run(&mut slot, batch, &wake).await;
+        at_work.end();
     }
 }
 
