@@ -254,7 +254,9 @@ def dispatch(postgres):
         done = subprocess.run([GATE, "bench", "dispatch", "--seconds", str(s), "--json", *args], capture_output=True, text=True)
         if done.returncode:
             sys.exit(done.stderr)
-        ours = json.loads(done.stdout)
+        found = json.loads(done.stdout)["figures"][0]
+        ours = dict(rate=found["per_second"], cpu_us=found["server_cpu_us"], wake_p50_ms=found["p50_us"] / 1000,
+                    wake_p95_ms=found["p95_us"] / 1000, effects=found["operations"])
         return dict(ours=ours, theirs=dict(goal=2000), ratio=ours["rate"] / 2000)
     return run
 

@@ -1,5 +1,5 @@
-//! The dispatch workload: workers queue effects, the server sends them to a local provider, and what is measured is
-//! what arrived there. Each effect has its run, its decision, its attempt row and its journal entries, all committed.
+//! The dispatch workload: workers queue effects while the switch is off, it is turned on, and what is measured is what
+//! arrives at a local provider. Each effect has its attempt row, its settlement and their journal entries, all committed.
 
 use std::{
     collections::HashMap,
@@ -28,34 +28,64 @@ const DRAIN_MAX: Duration = Duration::from_secs(60);
 /// Effects queued by one connection: target and the moment of the answer, which comes after the commit.
 type Queued = Vec<(String, Instant)>;
 
-/// Queues effects for the given time, waits until all have arrived.
+/// Two figures of one server. The rate: effects that were queued while the switch was off, from the turn to the last
+/// arrival. The times: effects queued one after the other on a server that is otherwise idle, from the answer to the
+/// arrival.
 ///
 /// # Errors
-/// A connection that broke, an answer that is not "queued", effects that do not arrive.
+/// A connection that broke, an answer that is not the wanted one, effects that do not arrive.
 pub(super) async fn run(pressure: &Pressure, provider: &Provider) -> Result<Figures> {
-    let before = pressure.server.and_then(process::used);
     let arrived_before = provider.executed("");
+    let mut operator = Conn::open(&pressure.host, &pressure.key).await?;
+    turn(&mut operator, false).await?;
+    let queued = queue_all(pressure, "held", pressure.connections, pressure.seconds).await?;
+    let before = pressure.server.and_then(process::used);
     let begun = Instant::now();
-    let until = begun + Duration::from_secs(pressure.seconds);
+    turn(&mut operator, true).await?;
+    drain(provider, arrived_before + queued.len()).await?;
+    let after = pressure.server.and_then(process::used);
+    let ledger = provider.ledger().split_off(arrived_before);
+    let last = ledger.iter().map(|e| e.at).max().unwrap_or(begun);
+    let took = last.duration_since(begun).as_secs_f64();
+    let doubled = ledger.len() - queued.len().min(ledger.len());
+    let cpu = before.zip(after).map(|(b, a)| a.cpu_us.saturating_sub(b.cpu_us));
+    let waits = wake(pressure, provider).await?;
+    Ok(figures(pressure, queued.len(), took, &waits, cpu, after, doubled))
+}
+
+async fn turn(operator: &mut Conn, enabled: bool) -> Result {
+    let body = json!({ "scope": "all", "enabled": enabled, "reason": "benchmark" }).to_string();
+    asked(operator, "PUT", "/v1/switches", &body, 200).await.map(drop)
+}
+
+async fn queue_all(
+    pressure: &Pressure,
+    kind: &'static str,
+    connections: usize,
+    seconds: u64,
+) -> Result<HashMap<String, Instant>> {
+    let until = Instant::now() + Duration::from_secs(seconds);
     let mut tasks = JoinSet::new();
-    for connection in 0..pressure.connections {
+    for connection in 0..connections {
         let line = Conn::open(&pressure.host, &pressure.key).await?;
-        tasks.spawn(queue(line, connection, until));
+        tasks.spawn(queue(line, kind, connection, until));
     }
     let mut queued = HashMap::new();
     while let Some(joined) = tasks.join_next().await {
         queued.extend(joined.map_err(Failure::failed)??);
     }
+    Ok(queued)
+}
+
+/// How long an effect takes from the answer that queued it to its arrival, in microseconds, sorted.
+async fn wake(pressure: &Pressure, provider: &Provider) -> Result<Vec<u64>> {
+    let arrived_before = provider.executed("");
+    let queued = queue_all(pressure, "wake", 1, 1).await?;
     drain(provider, arrived_before + queued.len()).await?;
-    let after = pressure.server.and_then(process::used);
     let ledger = provider.ledger().split_off(arrived_before);
-    let last = ledger.iter().map(|e| e.at).max().unwrap_or(begun);
     let mut waits: Vec<u64> = ledger.iter().filter_map(|e| Some(wait(*queued.get(&e.path)?, e.at))).collect();
     waits.sort_unstable();
-    let took = last.duration_since(begun).as_secs_f64();
-    let doubled = ledger.len() - queued.len().min(ledger.len());
-    let cpu = before.zip(after).map(|(b, a)| a.cpu_us.saturating_sub(b.cpu_us));
-    Ok(figures(pressure, queued.len(), took, &waits, cpu, after, doubled))
+    Ok(waits)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts of one run are far below 2^52")]
@@ -70,7 +100,7 @@ fn figures(
 ) -> Figures {
     Figures {
         workload: "dispatch",
-        operation: "an effect: reserved, proposed, decided, sent, settled; times are from the answer to its arrival",
+        operation: "a queued effect: attempt committed, sent, settled; times are from the answer that queued one to its arrival",
         connections: pressure.connections,
         seconds: took,
         operations: effects as u64,
@@ -83,7 +113,7 @@ fn figures(
         server_cpu_us: cpu.map(|us| us as f64 / effects.max(1) as f64),
         server_resident_kb: after.map(|a| a.resident_kb),
         server_resident_kb_max: after.map(|a| a.resident_kb_max),
-        own: [("arrived", json!(waits.len()))].into_iter().collect(),
+        own: [("timed", json!(waits.len()))].into_iter().collect(),
     }
 }
 
@@ -92,14 +122,14 @@ fn wait(queued: Instant, arrived: Instant) -> u64 {
     u64::try_from(arrived.saturating_duration_since(queued).as_micros()).unwrap_or(u64::MAX)
 }
 
-async fn queue(mut line: Conn, connection: usize, until: Instant) -> Result<Queued> {
+async fn queue(mut line: Conn, kind: &'static str, connection: usize, until: Instant) -> Result<Queued> {
     let mut queued = Queued::new();
     for n in 0.. {
         if Instant::now() >= until {
             break;
         }
         let number = connection as u64 * 1_000_000_000 + n;
-        let Ask { method, path, body } = post("/v1/runs", &reservation("effect", number, connection));
+        let Ask { method, path, body } = post("/v1/runs", &reservation(kind, number, connection));
         let granted = asked(&mut line, method, &path, &body, 201).await?;
         let id = granted["run"]["id"].as_str().unwrap_or_default().to_owned();
         let Ask { method, path, body } = post(&format!("/v1/runs/{id}/proposal"), &proposal(&granted, connection, &id));
