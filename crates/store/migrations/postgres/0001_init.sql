@@ -2,22 +2,21 @@
 -- Times are microseconds since 1970 UTC. States are words; CHECKs tie them to what must exist in them.
 
 CREATE TABLE runs (
-  run_id            BYTEA   NOT NULL PRIMARY KEY CHECK (length(run_id) = 20),
+  run_id            BYTEA   NOT NULL PRIMARY KEY,
   tenant            TEXT    NOT NULL,
   flow              TEXT    NOT NULL,
   flow_revision     TEXT    NOT NULL,
   key               TEXT    NOT NULL,
-  state             TEXT    NOT NULL CHECK (state IN ('queued', 'processing', 'awaiting_human', 'approved', 'completed',
-                                                      'failed_retryable', 'failed_terminal', 'quarantined')),
+  state             TEXT    NOT NULL,
   reason            TEXT,
   version           BIGINT NOT NULL,
-  payload_hash      BYTEA   NOT NULL CHECK (length(payload_hash) = 32),
+  payload_hash      BYTEA   NOT NULL,
   identity_rule     TEXT    NOT NULL,
   owner             TEXT,
   fence             BIGINT NOT NULL,
   lease_since       BIGINT,
   lease_expires_at  BIGINT,
-  attempts          BIGINT NOT NULL CHECK (attempts BETWEEN 0 AND attempts_max),
+  attempts          BIGINT NOT NULL,
   attempts_max      BIGINT NOT NULL,
   repairs_used      BIGINT NOT NULL,
   takeovers         BIGINT NOT NULL,
@@ -27,23 +26,32 @@ CREATE TABLE runs (
   effects_cancelled BIGINT NOT NULL,
   refusals          BIGINT NOT NULL,
   next_attempt_at   BIGINT,
-  journal_seq       BIGINT NOT NULL CHECK (journal_seq > 0),
-  journal_head      BYTEA   NOT NULL CHECK (length(journal_head) = 32),
+  journal_seq       BIGINT NOT NULL,
+  journal_head      BYTEA   NOT NULL,
   origin            TEXT    NOT NULL,
   created_at        BIGINT NOT NULL,
   updated_at        BIGINT NOT NULL,
   expires_at        BIGINT,
   content_expires_at BIGINT,
   -- A lease is bounded to be a lease: no run in processing without an end (HC-04), none with one outside of it.
-  CHECK ((state = 'processing') = (lease_expires_at IS NOT NULL)),
-  CHECK ((lease_expires_at IS NULL) = (lease_since IS NULL)),
-  CHECK (lease_expires_at > lease_since),
-  CHECK (state <> 'processing' OR (owner IS NOT NULL AND fence > 0 AND attempts > 0)),
-  CHECK ((state IN ('awaiting_human', 'failed_retryable', 'failed_terminal', 'quarantined')) = (reason IS NOT NULL)),
-  CHECK ((state = 'failed_retryable') = (next_attempt_at IS NOT NULL)),
-  CHECK ((state IN ('completed', 'failed_terminal')) = (expires_at IS NOT NULL)),
-  CHECK (state NOT IN ('completed', 'failed_terminal') OR effects_open = 0),
-  CHECK (effects_open BETWEEN 0 AND effects_total AND effects_failed + effects_cancelled <= effects_total)
+  -- Differs: one constraint instead of sixteen; PostgreSQL reads each anew for every statement (a fifth of a small batch).
+  CHECK (
+    (length(run_id) = 20)
+    AND (state IN ('queued', 'processing', 'awaiting_human', 'approved', 'completed', 'failed_retryable', 'failed_terminal', 'quarantined'))
+    AND (length(payload_hash) = 32)
+    AND (attempts BETWEEN 0 AND attempts_max)
+    AND (journal_seq > 0)
+    AND (length(journal_head) = 32)
+    AND ((state = 'processing') = (lease_expires_at IS NOT NULL))
+    AND ((lease_expires_at IS NULL) = (lease_since IS NULL))
+    AND (lease_expires_at > lease_since)
+    AND (state <> 'processing' OR (owner IS NOT NULL AND fence > 0 AND attempts > 0))
+    AND ((state IN ('awaiting_human', 'failed_retryable', 'failed_terminal', 'quarantined')) = (reason IS NOT NULL))
+    AND ((state = 'failed_retryable') = (next_attempt_at IS NOT NULL))
+    AND ((state IN ('completed', 'failed_terminal')) = (expires_at IS NOT NULL))
+    AND (state NOT IN ('completed', 'failed_terminal') OR effects_open = 0)
+    AND (effects_open BETWEEN 0 AND effects_total AND effects_failed + effects_cancelled <= effects_total)
+  )
 );
 -- Differs: the newest first; SQLite has its rowid for that.
 CREATE INDEX runs_recent ON runs (tenant, created_at, run_id);
