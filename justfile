@@ -7,7 +7,7 @@ default:
 check:
     cargo fmt --all --check
     cargo clippy --workspace --all-targets -- -D warnings
-    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+    RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" cargo doc --workspace --no-deps --document-private-items
 
 # Every test, PostgreSQL demanded.
 test:

@@ -1,5 +1,5 @@
 //! The run: the durable row for one key. States carry exactly the data that exists in them. What a command does to a
-//! run is in [`crate::command`]; how it is written is in [`crate::transition`].
+//! run is in [`crate::lease`], [`crate::ending`], [`crate::approval`] and their neighbours; how it is written is in [`crate::transition`].
 
 use serde::{Deserialize, Serialize};
 
@@ -154,7 +154,7 @@ pub struct Run {
     /// Claims that took over an expired lease.
     pub takeovers: i32,
     pub effects: EffectCounts,
-    /// Refused tries that were journalled; bounded by [`REFUSALS_MAX`](crate::command::REFUSALS_MAX).
+    /// Refused tries that were journalled; bounded by [`REFUSALS_MAX`](crate::lease::REFUSALS_MAX).
     pub refusals: i32,
     pub head: Head,
     pub origin: Origin,

@@ -21,7 +21,7 @@ pub struct Policy {
     pub flows: BTreeMap<FlowName, FlowPolicy>,
     pub providers: BTreeMap<ProviderName, ProviderPolicy>,
     pub ceiling: Ceiling,
-    /// Links are made from this, in one place ([`crate::notify::link`]). Without a trailing slash.
+    /// Links are made from this, in one place (`notify/token.rs`). Without a trailing slash.
     pub public_url: String,
     pub channels: Channels,
     pub alerts: Vec<AlertRoute>,

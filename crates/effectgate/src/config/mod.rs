@@ -1,4 +1,4 @@
-//! The config: read from a TOML file and the environment ([`load`]), shown with secrets masked ([`effective`]), judged
+//! The config: read from a TOML file and the environment (`load`), shown with secrets masked (`effective`), judged
 //! as a whole and turned into the policy in force ([`resolve::resolve`]). A config that cannot be safe does not start.
 //!
 //! The sections are plain serde structs, a file each; every default stands beside its member, with the reason.
