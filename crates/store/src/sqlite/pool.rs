@@ -36,8 +36,8 @@ const STATEMENTS_MAX: usize = 128;
 /// the whole hash table of its cache at each commit, so a larger one costs more than it saves (64 MiB: a tenth of the
 /// writer's time, measured 2026-11-30). The log is cut back after a burst.
 const WRITER_PRAGMAS: &str = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON;
-PRAGMA foreign_keys = ON; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 4000;
-PRAGMA journal_size_limit = 67108864;";
+PRAGMA foreign_keys = ON; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 16000;
+PRAGMA journal_size_limit = 134217728;";
 const READER_PRAGMAS: &str = "PRAGMA query_only = ON; PRAGMA cache_size = -4096; PRAGMA temp_store = MEMORY;";
 
 type ReadJob = Box<dyn FnOnce(&Connection, &Clock) + Send>;
