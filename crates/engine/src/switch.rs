@@ -16,13 +16,13 @@ use async_trait::async_trait;
 use effectgate_core::{
     actor::Actor,
     facts,
-    ids::{RunId, Tenant},
-    journal::{EntryKind, seal},
+    ids::Tenant,
+    journal::EntryKind,
     notice::{Alert, Notice, NoticeKind},
     switch::{Applies, Receipt, Scope, Switch},
     time::Timestamp,
 };
-use effectgate_store::{HouseCommit, HouseWrite};
+use effectgate_store::HouseWrite;
 
 use crate::{
     connect::WriteGate,
@@ -34,7 +34,6 @@ use crate::{
 const FRESH: Duration = Duration::from_millis(50);
 /// How long a turn waits before it answers: a reading's age plus ample time between the check and the write.
 const SETTLE: Duration = Duration::from_millis(250);
-const TRIES_MAX: usize = 16;
 
 /// The last reading, shared by the attempts of this process.
 #[derive(Default)]
@@ -103,43 +102,25 @@ impl Engine {
     }
 
     async fn commit_turn(&self, tenant: &Tenant, actor: &Actor, turn: &Turn) -> Result<Receipt> {
-        for _ in 0..TRIES_MAX {
-            let write = self.house_write(tenant, actor, turn).await?;
-            if let HouseCommit::Committed { receipt } = self.store().house_commit(write).await? {
-                return Ok(receipt.unwrap_or_default());
-            }
-        }
-        Err(EngineError::Contended)
-    }
-
-    async fn house_write(&self, tenant: &Tenant, actor: &Actor, turn: &Turn) -> Result<HouseWrite> {
-        let now = self.now();
-        let mut head = self.store().house_head(tenant).await?;
-        let expected_seq = head.seq;
-        let (run, enabled) = (RunId::house(tenant), turn.enabled);
-        let facts = facts! { "scope" => turn.scope.as_str(), "name" => turn.name, "enabled" => enabled,
+        let facts = facts! { "scope" => turn.scope.as_str(), "name" => turn.name, "enabled" => turn.enabled,
         "reason" => turn.reason };
-        let entry = seal(&mut head, run, now, EntryKind::SwitchTurned, actor, &facts);
-        let word = if enabled { "on" } else { "off" };
+        let word = if turn.enabled { "on" } else { "off" };
         let detail = format!("{} {} turned {word} by {actor}: {}", turn.scope.as_str(), turn.name, turn.reason);
-        let kind = NoticeKind::Alert { alert: Alert::Switch, detail };
-        Ok(HouseWrite {
-            tenant: tenant.clone(),
-            expected_seq,
-            head,
-            notices: vec![Notice::new(entry.seq, 0, kind, format!("switch:{}", entry.seq), now)],
-            entries: vec![entry],
-            switch: Some(Switch {
+        let fill = |write: &mut HouseWrite| {
+            let (seq, now) = (write.head.seq, self.now());
+            let kind = NoticeKind::Alert { alert: Alert::Switch, detail: detail.clone() };
+            write.notices.push(Notice::new(seq, 0, kind, format!("switch:{seq}"), now));
+            write.switch = Some(Switch {
                 scope: turn.scope,
                 name: turn.name.clone(),
-                enabled,
+                enabled: turn.enabled,
                 reason: turn.reason.clone(),
                 by: actor.to_string(),
                 at: now,
-            }),
-            api_key: None,
-            user: None,
-        })
+            });
+        };
+        let receipt = self.house_entry(tenant, actor, EntryKind::SwitchTurned, &facts, fill).await?;
+        Ok(receipt.unwrap_or_default())
     }
 
     /// The switches as they stand, the ceiling included.

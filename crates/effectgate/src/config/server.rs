@@ -20,7 +20,7 @@ pub(crate) struct ServerConfig {
     pub(crate) connections_max: i64,
     /// Default 10 s: the head of a request fits one packet; who takes longer holds a connection for nothing.
     pub(crate) header_timeout_ms: i64,
-    /// For one API key. Default 50,000: above what one node was measured to do, so it stops only a loop; lower it to
+    /// For one API key; judged, noted as not in force yet. Default 50,000: above what one node was measured to do, so it stops only a loop; lower it to
     /// share a node among callers.
     pub(crate) requests_per_second_max: i64,
 }
