@@ -18,6 +18,8 @@ use crate::{
 pub enum KeyScope {
     /// Reserve, claim, and everything under the lease.
     Worker,
+    /// Look at runs, effects, switches and figures; no content.
+    Viewer,
     /// Read approvals (to deliver or count them; deciding wants a signed-in person).
     Approver,
     /// Cancel, resolve, release, close.
@@ -31,13 +33,14 @@ pub enum KeyScope {
 }
 
 impl KeyScope {
-    pub const ALL: [Self; 6] =
-        [Self::Worker, Self::Approver, Self::Operator, Self::Auditor, Self::SwitchOwner, Self::Admin];
+    pub const ALL: [Self; 7] =
+        [Self::Worker, Self::Viewer, Self::Approver, Self::Operator, Self::Auditor, Self::SwitchOwner, Self::Admin];
 
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Worker => "worker",
+            Self::Viewer => "viewer",
             Self::Approver => "approver",
             Self::Operator => "operator",
             Self::Auditor => "auditor",

@@ -40,9 +40,11 @@ needs! {
     /// Reserve and work.
     Work = [Worker];
     /// Look at runs, effects and switches.
-    Read = [Worker, Approver, Operator, Auditor, SwitchOwner];
+    Read = [Worker, Viewer, Approver, Operator, Auditor, SwitchOwner];
     /// Look at approvals.
     ReadApprovals = [Approver, Operator, Auditor];
+    /// Look at what a run holds: payload, output, result.
+    ReadContent = [Operator, Auditor];
     /// Cancel, resolve, release, close.
     Operate = [Operator];
     /// Verify and export the journal.

@@ -8,7 +8,13 @@ use http::header;
 
 use crate::app::App;
 
-const CSS: &str = include_str!("../../static/effectgate.css");
+/// One sheet of several files, in the order in which they may overrule each other.
+const CSS: &str = concat!(
+    include_str!("../../static/css/base.css"),
+    include_str!("../../static/css/card.css"),
+    include_str!("../../static/css/desk.css"),
+    include_str!("../../static/css/charts.css"),
+);
 const ICON: &str = include_str!("../../static/icon.svg");
 
 static CSS_PATH: LazyLock<String> = LazyLock::new(|| {

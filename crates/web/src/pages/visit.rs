@@ -1,6 +1,6 @@
 //! One request for a page: who comes, from where, with which form key. Everything a handler needs, extracted once.
 
-use std::net::IpAddr;
+use std::{marker::PhantomData, net::IpAddr};
 
 use axum::{
     extract::FromRequestParts,
@@ -9,10 +9,10 @@ use axum::{
 use effectgate_core::{actor::Person, ids::Tenant, time::Timestamp};
 use http::{HeaderMap, HeaderValue, header, request::Parts};
 
-use super::answer;
+use super::{answer, approval::login_path};
 use crate::{
     app::App,
-    auth::{SignedIn, csrf, session, signin},
+    auth::{Identity, SignedIn, allowed::Need, csrf, session, signin},
     problem::Result,
 };
 
@@ -50,6 +50,31 @@ impl Visit {
     /// Checks where a form came from.
     pub(crate) fn check_form(&self, path: &str, token: &str) -> Result<()> {
         csrf::check_form(self.signed_in.as_ref(), &self.headers, &self.app.settings, path, token)
+    }
+}
+
+/// A visit of somebody who is signed in and holds one of the scopes that `N` names: the pages' side of
+/// [`crate::auth::allowed::Allowed`]. Without a session the answer leads to the sign-in and back; without the role it
+/// is a page that names the roles that would do.
+pub(crate) struct Entitled<N> {
+    pub(crate) visit: Visit,
+    pub(crate) who: Identity,
+    need: PhantomData<N>,
+}
+
+impl<N: Need> FromRequestParts<App> for Entitled<N> {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Response> {
+        let visit = Visit::from_request_parts(parts, app).await?;
+        let Some(signed_in) = &visit.signed_in else {
+            // Only a page can be come back to; a form that was posted without a session is filled in again.
+            let next = if parts.method.is_safe() { parts.uri.path_and_query().map_or("/", |p| p.as_str()) } else { "/" };
+            return Err(answer::see(&login_path(&visit, None, next)));
+        };
+        let who = Identity::Person(signed_in.clone());
+        who.need(N::ANY_OF).map_err(|problem| answer::problem(&problem, Some(&visit)))?;
+        Ok(Self { visit, who, need: PhantomData })
     }
 }
 
