@@ -6,12 +6,12 @@ mod common;
 
 use common::{FLOW, PAYLOAD, Web, key};
 use effectgate_core::{actor::Actor, ids::Tenant};
-use effectgate_engine::keys::KeyScope::{self, Admin, Approver, Auditor, Operator, SwitchOwner, Worker};
+use effectgate_engine::keys::KeyScope::{self, Admin, Approver, Auditor, Operator, SwitchOwner, Viewer, Worker};
 use http::Request;
 
 /// Routes that say nothing of what is inside, and the way in itself, which has tests of its own. May only shrink.
 const OPEN: [&str; 3] = ["/healthz", "/readyz", "/v1/session"];
-const READERS: &[KeyScope] = &[Worker, Approver, Operator, Auditor, SwitchOwner, Admin];
+const READERS: &[KeyScope] = &[Worker, Viewer, Approver, Operator, Auditor, SwitchOwner, Admin];
 
 /// Which scopes open which operation.
 fn opens(operation: &str) -> &'static [KeyScope] {

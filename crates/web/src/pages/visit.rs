@@ -69,7 +69,8 @@ impl<N: Need> FromRequestParts<App> for Entitled<N> {
         let visit = Visit::from_request_parts(parts, app).await?;
         let Some(signed_in) = &visit.signed_in else {
             // Only a page can be come back to; a form that was posted without a session is filled in again.
-            let next = if parts.method.is_safe() { parts.uri.path_and_query().map_or("/", |p| p.as_str()) } else { "/" };
+            let next =
+                if parts.method.is_safe() { parts.uri.path_and_query().map_or("/", |p| p.as_str()) } else { "/" };
             return Err(answer::see(&login_path(&visit, None, next)));
         };
         let who = Identity::Person(signed_in.clone());
