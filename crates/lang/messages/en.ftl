@@ -1,0 +1,200 @@
+# Spans and distances
+span-days = { $n ->
+        [one] { $n } day
+       *[other] { $n } days
+    }
+span-hours = { $n ->
+        [one] { $n } hour
+       *[other] { $n } hours
+    }
+span-minutes = { $n ->
+        [one] { $n } minute
+       *[other] { $n } minutes
+    }
+span-seconds = { $n ->
+        [one] { $n } second
+       *[other] { $n } seconds
+    }
+from-days = { $n ->
+        [one] { $n } day
+       *[other] { $n } days
+    }
+from-hours = { $n ->
+        [one] { $n } hour
+       *[other] { $n } hours
+    }
+from-minutes = { $n ->
+        [one] { $n } minute
+       *[other] { $n } minutes
+    }
+from-seconds = { $n ->
+        [one] { $n } second
+       *[other] { $n } seconds
+    }
+span-two = { $large } { $small }
+relative-in = in { $span }
+relative-ago = { $span } ago
+relative-now = now
+
+# The frame
+nav-skip = Skip to the content
+nav-main = Main navigation
+nav-inbox = Inbox
+nav-runs = Runs
+nav-effects = Effects
+nav-review = Review
+nav-switches = Switches
+nav-metrics = Metrics
+nav-journal = Journal
+nav-settings = Settings
+nav-me = My settings
+nav-sign-in = Sign in
+nav-sign-out = Sign out
+
+# Signing in
+login-title = Sign in
+login-user = User name
+login-password = Password
+login-submit = Sign in
+login-oidc = Sign in with your company account
+login-or = or
+login-already = You are signed in as { $name }. Signing in again ends that session.
+login-to-inbox = To the inbox
+login-refused = User name or password is not right.
+login-wait = Too many tries. Try again in { $span }.
+
+# The inbox
+inbox-title = Waiting for your decision
+inbox-empty = Nothing waits for you.
+inbox-mine = Mine
+inbox-my-roles = My roles
+inbox-all = All
+inbox-order = Order
+inbox-by-risk = Risk
+inbox-by-age = Age
+inbox-by-due = Due
+inbox-count = { $n ->
+        [one] { $n } approval
+       *[other] { $n } approvals
+    }
+inbox-more-effects = { $n ->
+        [one] and { $n } more effect
+       *[other] and { $n } more effects
+    }
+inbox-decide-before = Decide before { $when } ({ $relative })
+inbox-undeliverable = Nobody could be told
+page-next = Next page
+page-previous = Previous page
+
+# How an approval stands
+outcome-open = Waiting for a decision
+outcome-approved = Approved
+outcome-rejected = Rejected
+outcome-expired = Expired
+outcome-withdrawn = Withdrawn
+outcome-undeliverable = Undeliverable
+outcome-approved-text = By { $who }, { $when }.
+outcome-rejected-text = By { $who }, { $when }. Nothing was sent, and nothing will be.
+outcome-expired-text = Nobody decided before { $when }. Nothing was sent, and this link decides nothing any more.
+outcome-withdrawn-text = Taken back { $when }. There is nothing to decide any more.
+outcome-undeliverable-text = Nobody could be told of it before { $when }. Nothing was sent.
+
+# The card
+card-title = Approval
+card-decide-before = Decide before { $when } ({ $relative })
+card-source = Source record
+card-what-goes-out = What will be sent
+card-what-it-was = What this was about
+card-no-effects = Nothing is sent: this approval has no effects.
+card-effect-to = { $kind } to { $target }
+card-through = through { $provider }
+card-exact = The exact payload, as it goes out
+card-impact-high = High impact
+card-impact-normal = Normal impact
+card-impact-low = Low impact
+card-window = Sent { $span } after the approval; it can be cancelled until then.
+card-why-asked = Why a person is asked
+card-why-was-asked = Why a person was asked
+card-your-decision = Your decision
+card-logged-as = It will be logged as { $who }.
+card-logged-by-link = It will be logged as { $who }, by this link and without a sign-in.
+card-note = Note
+card-note-hint = optional, goes into the journal
+card-reason = Reason
+card-reason-hint = required to reject
+card-approve = Approve and send
+card-reject = Reject
+card-edit = Edit
+card-edit-approve = Approve this version
+card-withdraw = Withdraw
+card-cancel = Cancel
+card-back = Back to the approval
+card-decisions = Decisions
+card-decision-approved = approved
+card-decision-rejected = rejected
+card-decision-edited = edited
+card-quorum = { $n } of { $of } approvals
+card-details = Details
+card-size = { $characters ->
+        [one] { $characters } character
+       *[other] { $characters } characters
+    }, { $lines ->
+        [one] { $lines } line
+       *[other] { $lines } lines
+    }
+card-rerun-title = If something goes wrong
+card-rerun = Approving puts exactly these effects into the outbox, once. If an answer is lost on the way, the effect is called unknown and is looked up or settled by a person; it is never blindly sent again. A finished run is never replayed: a correction is a new event with a key of its own.
+card-background = Background
+card-summary = Summary, as the worker wrote it
+card-not-sent = Not part of what is sent.
+card-output = What the model produced
+card-checks = Validation
+
+# What stands in the way
+stop-not-asked = You may read this, but you are not among those who were asked to decide.
+stop-qualification = This decision wants the qualification { $names }.
+stop-decided-already = You decided already. Others of the quorum are waited for.
+stop-own-request = You asked for this yourself, so somebody else has to approve it. You may reject it.
+stop-changed-title = This is not what you saw
+stop-changed = Somebody changed what is to be sent after you opened this page. Read it again before you decide.
+stop-over-title = Your decision was not taken
+stop-over = It came after the end. Below is what is there now.
+stop-reason-title = One more thing
+stop-reason = To reject, give a reason.
+stop-sign-in-title = Sign in to see this
+stop-sign-in = The link only finds the card. Who may read it and decide is a matter of the account. Opening it changed nothing.
+stop-outsider-title = Not for this account
+stop-outsider = You are signed in as { $name }, who is not among those who were asked to decide.
+stop-dead-link-title = This link leads nowhere
+stop-dead-link = It may have been cut by a mail program, or typed by hand. Copy the whole link out of the message, or sign in and look into your inbox.
+stop-foreign-form-title = Not accepted
+stop-foreign-form = This form did not come from a page of this visit. Open the link or the inbox again, with cookies allowed, and decide there.
+stop-nothing-decided = Nothing was decided.
+stop-later = The server cannot answer at this moment. Nothing was changed. Try again in a minute.
+
+# Mail and chat
+mail-subject-first = Decision wanted: { $flow } { $key }
+mail-subject-reminder = Reminder: decision wanted: { $flow } { $key }
+mail-subject-escalation = Escalated: decision wanted: { $flow } { $key }
+mail-subject-closed = No decision: { $flow } { $key }
+mail-lead-first = You are asked for a decision before { $when } ({ $relative }).
+mail-lead-reminder = Your decision is still wanted, before { $when } ({ $relative }).
+mail-lead-escalation = Nobody has decided yet, so you are asked too. Before { $when } ({ $relative }).
+mail-lead-expired = Nobody decided before { $when }. Nothing was sent. There is nothing to do any more.
+mail-lead-undeliverable = Nobody could be told before { $when }, so nobody decided. Nothing was sent. There is nothing to do any more.
+mail-open = Open the approval
+mail-flow = Flow
+mail-key = Key
+mail-why = Why you are asked
+mail-effect = { $kind } to { $target }, through { $provider }
+mail-impact-high = High impact
+mail-cut = […cut here; the card shows all of it]
+mail-more-effects = { $n ->
+        [one] … and { $n } more effect, on the card
+       *[other] … and { $n } more effects, on the card
+    }
+mail-foot = Opening the link changes nothing. Only the buttons on the page decide.
+mail-for-you = This message is for { $who }. The link is personal: do not pass it on.
+alert-subject = Effectgate alert: { $alert }
+alert-more = More
+alert-server = Server

@@ -1,0 +1,194 @@
+# بازه‌های زمانی
+span-days = { $n ->
+        [one] { $n } روز
+       *[other] { $n } روز
+    }
+span-hours = { $n ->
+        [one] { $n } ساعت
+       *[other] { $n } ساعت
+    }
+span-minutes = { $n ->
+        [one] { $n } دقیقه
+       *[other] { $n } دقیقه
+    }
+span-seconds = { $n ->
+        [one] { $n } ثانیه
+       *[other] { $n } ثانیه
+    }
+from-days = { $n ->
+        [one] { $n } روز
+       *[other] { $n } روز
+    }
+from-hours = { $n ->
+        [one] { $n } ساعت
+       *[other] { $n } ساعت
+    }
+from-minutes = { $n ->
+        [one] { $n } دقیقه
+       *[other] { $n } دقیقه
+    }
+from-seconds = { $n ->
+        [one] { $n } ثانیه
+       *[other] { $n } ثانیه
+    }
+span-two = { $large } و { $small }
+relative-in = تا { $span } دیگر
+relative-ago = { $span } پیش
+relative-now = اکنون
+
+# قاب صفحه
+nav-skip = رفتن به محتوا
+nav-main = منوی اصلی
+nav-inbox = صندوق ورودی
+nav-runs = اجراها
+nav-effects = اثرها
+nav-review = بررسی
+nav-switches = کلیدها
+nav-metrics = سنجه‌ها
+nav-journal = دفتر ثبت
+nav-settings = تنظیمات
+nav-me = تنظیمات من
+nav-sign-in = ورود
+nav-sign-out = خروج
+
+# ورود
+login-title = ورود
+login-user = نام کاربری
+login-password = گذرواژه
+login-submit = ورود
+login-oidc = ورود با حساب سازمانی
+login-or = یا
+login-already = شما با نام { $name } وارد شده‌اید. ورود دوباره آن نشست را پایان می‌دهد.
+login-to-inbox = به صندوق ورودی
+login-refused = نام کاربری یا گذرواژه درست نیست.
+login-wait = تعداد تلاش‌ها زیاد بود. { $span } دیگر دوباره تلاش کنید.
+
+# صندوق ورودی
+inbox-title = در انتظار تصمیم شما
+inbox-empty = چیزی در انتظار شما نیست.
+inbox-mine = برای من
+inbox-my-roles = نقش‌های من
+inbox-all = همه
+inbox-order = ترتیب
+inbox-by-risk = خطر
+inbox-by-age = قدمت
+inbox-by-due = مهلت
+inbox-count = { $n ->
+        [one] { $n } تأیید
+       *[other] { $n } تأیید
+    }
+inbox-more-effects = { $n ->
+        [one] و { $n } اثر دیگر
+       *[other] و { $n } اثر دیگر
+    }
+inbox-decide-before = تصمیم پیش از { $when } ({ $relative })
+inbox-undeliverable = به هیچ‌کس خبر نرسید
+page-next = صفحهٔ بعد
+page-previous = صفحهٔ قبل
+
+# وضعیت تأیید
+outcome-open = در انتظار تصمیم
+outcome-approved = تأیید شد
+outcome-rejected = رد شد
+outcome-expired = مهلت گذشت
+outcome-withdrawn = پس گرفته شد
+outcome-undeliverable = تحویل نشد
+outcome-approved-text = { $who }، { $when }.
+outcome-rejected-text = { $who }، { $when }. چیزی فرستاده نشد و فرستاده نخواهد شد.
+outcome-expired-text = تا { $when } کسی تصمیم نگرفت. چیزی فرستاده نشد و این پیوند دیگر چیزی را تعیین نمی‌کند.
+outcome-withdrawn-text = { $when } پس گرفته شد. دیگر چیزی برای تصمیم‌گیری نیست.
+outcome-undeliverable-text = تا { $when } به هیچ‌کس خبر نرسید. چیزی فرستاده نشد.
+
+# کارت
+card-title = تأیید
+card-decide-before = تصمیم پیش از { $when } ({ $relative })
+card-source = رکورد مبدأ
+card-what-goes-out = آنچه فرستاده می‌شود
+card-what-it-was = موضوع این بود
+card-no-effects = چیزی فرستاده نمی‌شود: این تأیید اثری ندارد.
+card-effect-to = { $kind } به { $target }
+card-through = از راه { $provider }
+card-exact = محتوای دقیق، همان‌گونه که فرستاده می‌شود
+card-impact-high = اثر زیاد
+card-impact-normal = اثر معمولی
+card-impact-low = اثر کم
+card-window = { $span } پس از تأیید فرستاده می‌شود؛ تا آن زمان می‌توان آن را لغو کرد.
+card-why-asked = چرا از یک انسان پرسیده می‌شود
+card-why-was-asked = چرا از یک انسان پرسیده شد
+card-your-decision = تصمیم شما
+card-logged-as = با نام { $who } ثبت می‌شود.
+card-logged-by-link = با نام { $who }، با این پیوند و بدون ورود، ثبت می‌شود.
+card-note = یادداشت
+card-note-hint = اختیاری، در دفتر ثبت می‌آید
+card-reason = دلیل
+card-reason-hint = برای رد کردن لازم است
+card-approve = تأیید و ارسال
+card-reject = رد
+card-edit = ویرایش
+card-edit-approve = تأیید این نسخه
+card-withdraw = پس گرفتن
+card-cancel = لغو
+card-back = بازگشت به تأیید
+card-decisions = تصمیم‌ها
+card-decision-approved = تأیید کرد
+card-decision-rejected = رد کرد
+card-decision-edited = ویرایش کرد
+card-quorum = { $n } از { $of } تأیید
+card-details = جزئیات
+card-size = { $characters } نویسه، { $lines } سطر
+card-rerun-title = اگر مشکلی پیش بیاید
+card-rerun = تأیید، دقیقاً همین اثرها را یک بار در صف ارسال می‌گذارد. اگر پاسخی در راه گم شود، اثر «نامعلوم» نامیده می‌شود و با پرس‌وجو یا به دست یک انسان روشن می‌شود؛ هرگز کورکورانه دوباره فرستاده نمی‌شود. اجرای پایان‌یافته هرگز تکرار نمی‌شود: اصلاح، رویدادی تازه با کلید خودش است.
+card-background = پیش‌زمینه
+card-summary = خلاصه، به نوشتهٔ گردش کار
+card-not-sent = بخشی از آنچه فرستاده می‌شود نیست.
+card-output = آنچه مدل ساخته است
+card-checks = اعتبارسنجی
+
+# آنچه سد راه است
+stop-not-asked = شما می‌توانید این را بخوانید، اما از شما خواسته نشده است تصمیم بگیرید.
+stop-qualification = این تصمیم به صلاحیت { $names } نیاز دارد.
+stop-decided-already = شما پیش‌تر تصمیم گرفته‌اید. در انتظار تصمیم دیگران هستیم.
+stop-own-request = شما خودتان این را درخواست کرده‌اید، پس باید کس دیگری آن را تأیید کند. شما می‌توانید آن را رد کنید.
+stop-changed-title = این همان چیزی نیست که دیدید
+stop-changed = پس از آنکه شما این صفحه را باز کردید، آنچه باید فرستاده شود تغییر کرد. پیش از تصمیم دوباره آن را بخوانید.
+stop-over-title = تصمیم شما پذیرفته نشد
+stop-over = پس از پایان رسید. وضعیت کنونی در زیر آمده است.
+stop-reason-title = یک نکتهٔ دیگر
+stop-reason = برای رد کردن، دلیل را بنویسید.
+stop-sign-in-title = برای دیدن وارد شوید
+stop-sign-in = این پیوند فقط کارت را پیدا می‌کند. اینکه چه کسی می‌تواند آن را بخواند و تصمیم بگیرد به حساب کاربری بستگی دارد. باز کردن پیوند چیزی را تغییر نداد.
+stop-outsider-title = برای این حساب نیست
+stop-outsider = شما با نام { $name } وارد شده‌اید که از او خواسته نشده است تصمیم بگیرد.
+stop-dead-link-title = این پیوند به جایی نمی‌رسد
+stop-dead-link = شاید برنامهٔ ایمیل آن را بریده باشد یا دستی نوشته شده باشد. پیوند را کامل از پیام رونوشت کنید، یا وارد شوید و صندوق ورودی را ببینید.
+stop-foreign-form-title = پذیرفته نشد
+stop-foreign-form = این فرم از صفحه‌ای از این بازدید نیامده است. پیوند یا صندوق ورودی را با اجازهٔ کوکی دوباره باز کنید و همان‌جا تصمیم بگیرید.
+stop-nothing-decided = تصمیمی گرفته نشد.
+stop-later = سرور در این لحظه نمی‌تواند پاسخ دهد. چیزی تغییر نکرد. یک دقیقهٔ دیگر دوباره تلاش کنید.
+
+# ایمیل و گفت‌وگو
+mail-subject-first = درخواست تصمیم: { $flow } { $key }
+mail-subject-reminder = یادآوری: درخواست تصمیم: { $flow } { $key }
+mail-subject-escalation = ارجاع: درخواست تصمیم: { $flow } { $key }
+mail-subject-closed = بدون تصمیم: { $flow } { $key }
+mail-lead-first = از شما خواسته می‌شود پیش از { $when } ({ $relative }) تصمیم بگیرید.
+mail-lead-reminder = همچنان منتظر تصمیم شما هستیم، پیش از { $when } ({ $relative }).
+mail-lead-escalation = هنوز کسی تصمیم نگرفته است، پس از شما هم پرسیده می‌شود. پیش از { $when } ({ $relative }).
+mail-lead-expired = تا { $when } کسی تصمیم نگرفت. چیزی فرستاده نشد. دیگر لازم نیست کاری انجام دهید.
+mail-lead-undeliverable = تا { $when } به هیچ‌کس خبر نرسید و کسی تصمیم نگرفت. چیزی فرستاده نشد. دیگر لازم نیست کاری انجام دهید.
+mail-open = باز کردن تأیید
+mail-flow = جریان
+mail-key = کلید
+mail-why = چرا از شما پرسیده می‌شود
+mail-effect = { $kind } به { $target }، از راه { $provider }
+mail-impact-high = اثر زیاد
+mail-cut = […اینجا بریده شد؛ کارت همه را نشان می‌دهد]
+mail-more-effects = { $n ->
+        [one] … و { $n } اثر دیگر، روی کارت
+       *[other] … و { $n } اثر دیگر، روی کارت
+    }
+mail-foot = باز کردن پیوند چیزی را تغییر نمی‌دهد. تنها دکمه‌های صفحه تصمیم را ثبت می‌کنند.
+mail-for-you = این پیام برای { $who } است. پیوند شخصی است: آن را برای کسی نفرستید.
+alert-subject = هشدار Effectgate: { $alert }
+alert-more = بیشتر
+alert-server = سرور

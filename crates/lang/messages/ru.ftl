@@ -1,0 +1,213 @@
+# Промежутки времени
+span-days = { $n ->
+        [one] { $n } день
+        [few] { $n } дня
+       *[many] { $n } дней
+    }
+span-hours = { $n ->
+        [one] { $n } час
+        [few] { $n } часа
+       *[many] { $n } часов
+    }
+span-minutes = { $n ->
+        [one] { $n } минута
+        [few] { $n } минуты
+       *[many] { $n } минут
+    }
+span-seconds = { $n ->
+        [one] { $n } секунда
+        [few] { $n } секунды
+       *[many] { $n } секунд
+    }
+from-days = { $n ->
+        [one] { $n } день
+        [few] { $n } дня
+       *[many] { $n } дней
+    }
+from-hours = { $n ->
+        [one] { $n } час
+        [few] { $n } часа
+       *[many] { $n } часов
+    }
+from-minutes = { $n ->
+        [one] { $n } минуту
+        [few] { $n } минуты
+       *[many] { $n } минут
+    }
+from-seconds = { $n ->
+        [one] { $n } секунду
+        [few] { $n } секунды
+       *[many] { $n } секунд
+    }
+span-two = { $large } { $small }
+relative-in = через { $span }
+relative-ago = { $span } назад
+relative-now = сейчас
+
+# Рамка страницы
+nav-skip = Перейти к содержанию
+nav-main = Главное меню
+nav-inbox = Входящие
+nav-runs = Запуски
+nav-effects = Действия
+nav-review = Разбор
+nav-switches = Выключатели
+nav-metrics = Показатели
+nav-journal = Журнал
+nav-settings = Настройки
+nav-me = Мои настройки
+nav-sign-in = Войти
+nav-sign-out = Выйти
+
+# Вход
+login-title = Вход
+login-user = Имя пользователя
+login-password = Пароль
+login-submit = Войти
+login-oidc = Войти с учётной записью компании
+login-or = или
+login-already = Вы вошли как { $name }. Новый вход завершит этот сеанс.
+login-to-inbox = Ко входящим
+login-refused = Неверное имя пользователя или пароль.
+login-wait = Слишком много попыток. Повторите через { $span }.
+
+# Входящие
+inbox-title = Ожидают Вашего решения
+inbox-empty = Ничто не ожидает Вашего решения.
+inbox-mine = Мои
+inbox-my-roles = Мои роли
+inbox-all = Все
+inbox-order = Порядок
+inbox-by-risk = По риску
+inbox-by-age = По давности
+inbox-by-due = По сроку
+inbox-count = { $n ->
+        [one] { $n } согласование
+        [few] { $n } согласования
+       *[many] { $n } согласований
+    }
+inbox-more-effects = { $n ->
+        [one] и ещё { $n } действие
+        [few] и ещё { $n } действия
+       *[many] и ещё { $n } действий
+    }
+inbox-decide-before = Решить до { $when } ({ $relative })
+inbox-undeliverable = Никого не удалось уведомить
+page-next = Следующая страница
+page-previous = Предыдущая страница
+
+# Состояние согласования
+outcome-open = Ожидает решения
+outcome-approved = Одобрено
+outcome-rejected = Отклонено
+outcome-expired = Срок истёк
+outcome-withdrawn = Отозвано
+outcome-undeliverable = Не доставлено
+outcome-approved-text = Решение: { $who }, { $when }.
+outcome-rejected-text = Решение: { $who }, { $when }. Ничего не отправлено и не будет отправлено.
+outcome-expired-text = До { $when } никто не принял решения. Ничего не отправлено, и эта ссылка больше ничего не решает.
+outcome-withdrawn-text = Отозвано { $when }. Решать больше нечего.
+outcome-undeliverable-text = До { $when } никого не удалось уведомить. Ничего не отправлено.
+
+# Карточка
+card-title = Согласование
+card-decide-before = Решить до { $when } ({ $relative })
+card-source = Исходная запись
+card-what-goes-out = Что будет отправлено
+card-what-it-was = О чём шла речь
+card-no-effects = Ничего не отправляется: в этом согласовании нет действий.
+card-effect-to = { $kind } для { $target }
+card-through = через { $provider }
+card-exact = Точное содержимое, как оно уйдёт
+card-impact-high = Высокая значимость
+card-impact-normal = Обычная значимость
+card-impact-low = Низкая значимость
+card-window = Отправка через { $span } после одобрения; до этого её можно отменить.
+card-why-asked = Почему решает человек
+card-why-was-asked = Почему решал человек
+card-your-decision = Ваше решение
+card-logged-as = В журнале будет указано: { $who }.
+card-logged-by-link = В журнале будет указано: { $who }, по этой ссылке, без входа.
+card-note = Примечание
+card-note-hint = необязательно, попадёт в журнал
+card-reason = Причина
+card-reason-hint = обязательна при отклонении
+card-approve = Одобрить и отправить
+card-reject = Отклонить
+card-edit = Изменить
+card-edit-approve = Одобрить эту версию
+card-withdraw = Отозвать
+card-cancel = Отменить
+card-back = Назад к согласованию
+card-decisions = Решения
+card-decision-approved = одобрено
+card-decision-rejected = отклонено
+card-decision-edited = изменено
+card-quorum = Одобрений: { $n } из { $of }
+card-details = Подробности
+card-size = { $characters ->
+        [one] { $characters } символ
+        [few] { $characters } символа
+       *[many] { $characters } символов
+    }, { $lines ->
+        [one] { $lines } строка
+        [few] { $lines } строки
+       *[many] { $lines } строк
+    }
+card-rerun-title = Если что-то пойдёт не так
+card-rerun = Одобрение помещает ровно эти действия в очередь отправки, один раз. Если ответ потеряется в пути, исход действия считается неизвестным: его проверят запросом или решит человек; вслепую оно никогда не отправляется повторно. Завершённый запуск никогда не повторяется: исправление — это новое событие с собственным ключом.
+card-background = Справка
+card-summary = Сводка, как её составил рабочий процесс
+card-not-sent = Не входит в то, что отправляется.
+card-output = Что выдала модель
+card-checks = Проверки
+
+# Что мешает решению
+stop-not-asked = Вы можете это прочитать, но Вас не просили принимать решение.
+stop-qualification = Для этого решения нужна квалификация { $names }.
+stop-decided-already = Вы уже приняли решение. Ожидаются решения других.
+stop-own-request = Вы сами это запросили, поэтому одобрить должен кто-то другой. Отклонить Вы можете.
+stop-changed-title = Это не то, что Вы видели
+stop-changed = После того как Вы открыли страницу, кто-то изменил то, что будет отправлено. Прочитайте заново, прежде чем решать.
+stop-over-title = Ваше решение не принято
+stop-over = Оно пришло после завершения. Ниже показано, как обстоит дело сейчас.
+stop-reason-title = Ещё одно
+stop-reason = Чтобы отклонить, укажите причину.
+stop-sign-in-title = Войдите, чтобы это увидеть
+stop-sign-in = Ссылка только находит карточку. Кто может читать и решать, зависит от учётной записи. Открытие ссылки ничего не изменило.
+stop-outsider-title = Не для этой учётной записи
+stop-outsider = Вы вошли как { $name }. Этого пользователя не просили принимать решение.
+stop-dead-link-title = Эта ссылка никуда не ведёт
+stop-dead-link = Возможно, её обрезала почтовая программа или её набрали вручную. Скопируйте ссылку из сообщения целиком или войдите и откройте входящие.
+stop-foreign-form-title = Не принято
+stop-foreign-form = Эта форма пришла не со страницы этого посещения. Откройте ссылку или входящие заново, разрешив файлы cookie, и примите решение там.
+stop-nothing-decided = Решение не принято.
+stop-later = Сервер сейчас не может ответить. Ничего не изменено. Повторите через минуту.
+
+# Почта и чат
+mail-subject-first = Нужно решение: { $flow } { $key }
+mail-subject-reminder = Напоминание: нужно решение: { $flow } { $key }
+mail-subject-escalation = Эскалация: нужно решение: { $flow } { $key }
+mail-subject-closed = Решения нет: { $flow } { $key }
+mail-lead-first = Вас просят принять решение до { $when } ({ $relative }).
+mail-lead-reminder = Ваше решение всё ещё нужно, до { $when } ({ $relative }).
+mail-lead-escalation = Решения пока нет, поэтому теперь просят и Вас. До { $when } ({ $relative }).
+mail-lead-expired = До { $when } никто не принял решения. Ничего не отправлено. Делать больше ничего не нужно.
+mail-lead-undeliverable = До { $when } никого не удалось уведомить, поэтому решения нет. Ничего не отправлено. Делать больше ничего не нужно.
+mail-open = Открыть согласование
+mail-flow = Процесс
+mail-key = Ключ
+mail-why = Почему Вас спрашивают
+mail-effect = { $kind } для { $target }, через { $provider }
+mail-impact-high = Высокая значимость
+mail-cut = […здесь обрезано; карточка показывает всё]
+mail-more-effects = { $n ->
+        [one] … и ещё { $n } действие, на карточке
+        [few] … и ещё { $n } действия, на карточке
+       *[many] … и ещё { $n } действий, на карточке
+    }
+mail-foot = Открытие ссылки ничего не меняет. Решают только кнопки на странице.
+mail-for-you = Это сообщение для { $who }. Ссылка личная: не пересылайте её.
+alert-subject = Тревога Effectgate: { $alert }
+alert-more = Подробнее
+alert-server = Сервер

@@ -1,0 +1,200 @@
+# Tidsrymder och avstånd
+span-days = { $n ->
+        [one] { $n } dag
+       *[other] { $n } dagar
+    }
+span-hours = { $n ->
+        [one] { $n } timme
+       *[other] { $n } timmar
+    }
+span-minutes = { $n ->
+        [one] { $n } minut
+       *[other] { $n } minuter
+    }
+span-seconds = { $n ->
+        [one] { $n } sekund
+       *[other] { $n } sekunder
+    }
+from-days = { $n ->
+        [one] { $n } dag
+       *[other] { $n } dagar
+    }
+from-hours = { $n ->
+        [one] { $n } timme
+       *[other] { $n } timmar
+    }
+from-minutes = { $n ->
+        [one] { $n } minut
+       *[other] { $n } minuter
+    }
+from-seconds = { $n ->
+        [one] { $n } sekund
+       *[other] { $n } sekunder
+    }
+span-two = { $large } { $small }
+relative-in = om { $span }
+relative-ago = för { $span } sedan
+relative-now = nu
+
+# Ramen
+nav-skip = Hoppa till innehållet
+nav-main = Huvudmeny
+nav-inbox = Inkorg
+nav-runs = Körningar
+nav-effects = Effekter
+nav-review = Granskning
+nav-switches = Brytare
+nav-metrics = Mätvärden
+nav-journal = Journal
+nav-settings = Inställningar
+nav-me = Mina inställningar
+nav-sign-in = Logga in
+nav-sign-out = Logga ut
+
+# Inloggning
+login-title = Logga in
+login-user = Användarnamn
+login-password = Lösenord
+login-submit = Logga in
+login-oidc = Logga in med företagskontot
+login-or = eller
+login-already = Du är inloggad som { $name }. Om du loggar in igen avslutas den sessionen.
+login-to-inbox = Till inkorgen
+login-refused = Användarnamnet eller lösenordet stämmer inte.
+login-wait = För många försök. Försök igen om { $span }.
+
+# Inkorgen
+inbox-title = Väntar på ditt beslut
+inbox-empty = Inget väntar på dig.
+inbox-mine = Mina
+inbox-my-roles = Mina roller
+inbox-all = Alla
+inbox-order = Ordning
+inbox-by-risk = Risk
+inbox-by-age = Ålder
+inbox-by-due = Tidsgräns
+inbox-count = { $n ->
+        [one] { $n } godkännande
+       *[other] { $n } godkännanden
+    }
+inbox-more-effects = { $n ->
+        [one] och { $n } effekt till
+       *[other] och { $n } effekter till
+    }
+inbox-decide-before = Besluta före { $when } ({ $relative })
+inbox-undeliverable = Ingen kunde meddelas
+page-next = Nästa sida
+page-previous = Föregående sida
+
+# Hur ett godkännande står
+outcome-open = Väntar på beslut
+outcome-approved = Godkänt
+outcome-rejected = Avslaget
+outcome-expired = Tiden gick ut
+outcome-withdrawn = Återkallat
+outcome-undeliverable = Gick inte att leverera
+outcome-approved-text = Av { $who }, { $when }.
+outcome-rejected-text = Av { $who }, { $when }. Inget skickades, och inget kommer att skickas.
+outcome-expired-text = Ingen beslutade före { $when }. Inget skickades, och den här länken avgör ingenting längre.
+outcome-withdrawn-text = Återkallat { $when }. Det finns inget att besluta längre.
+outcome-undeliverable-text = Ingen kunde meddelas före { $when }. Inget skickades.
+
+# Kortet
+card-title = Godkännande
+card-decide-before = Besluta före { $when } ({ $relative })
+card-source = Källpost
+card-what-goes-out = Det här skickas
+card-what-it-was = Det här gällde det
+card-no-effects = Inget skickas: godkännandet har inga effekter.
+card-effect-to = { $kind } till { $target }
+card-through = via { $provider }
+card-exact = Exakt det innehåll som skickas
+card-impact-high = Stor påverkan
+card-impact-normal = Normal påverkan
+card-impact-low = Liten påverkan
+card-window = Skickas { $span } efter godkännandet; fram till dess kan det avbrytas.
+card-why-asked = Varför en människa tillfrågas
+card-why-was-asked = Varför en människa tillfrågades
+card-your-decision = Ditt beslut
+card-logged-as = Det loggas som { $who }.
+card-logged-by-link = Det loggas som { $who }, via den här länken och utan inloggning.
+card-note = Anteckning
+card-note-hint = frivillig, förs in i journalen
+card-reason = Skäl
+card-reason-hint = krävs för att avslå
+card-approve = Godkänn och skicka
+card-reject = Avslå
+card-edit = Ändra
+card-edit-approve = Godkänn den här versionen
+card-withdraw = Återkalla
+card-cancel = Avbryt
+card-back = Tillbaka till godkännandet
+card-decisions = Beslut
+card-decision-approved = godkände
+card-decision-rejected = avslog
+card-decision-edited = ändrade
+card-quorum = { $n } av { $of } godkännanden
+card-details = Detaljer
+card-size = { $characters ->
+        [one] { $characters } tecken
+       *[other] { $characters } tecken
+    }, { $lines ->
+        [one] { $lines } rad
+       *[other] { $lines } rader
+    }
+card-rerun-title = Om något går fel
+card-rerun = Ett godkännande lägger exakt de här effekterna i utkorgen, en gång. Går ett svar förlorat på vägen kallas effekten okänd och kontrolleras eller avgörs av en människa; den skickas aldrig om i blindo. En avslutad körning spelas aldrig upp igen: en rättelse är en ny händelse med en egen nyckel.
+card-background = Bakgrund
+card-summary = Sammanfattning, så som arbetsflödet skrev den
+card-not-sent = Ingår inte i det som skickas.
+card-output = Vad modellen tog fram
+card-checks = Kontroller
+
+# Vad som står i vägen
+stop-not-asked = Du får läsa det här, men du är inte bland dem som har ombetts att besluta.
+stop-qualification = Beslutet kräver behörigheten { $names }.
+stop-decided-already = Du har redan beslutat. Fler beslut inväntas.
+stop-own-request = Du har själv begärt det här, så någon annan måste godkänna det. Du kan avslå det.
+stop-changed-title = Det här är inte vad du såg
+stop-changed = Någon har ändrat det som ska skickas sedan du öppnade sidan. Läs igenom det igen innan du beslutar.
+stop-over-title = Ditt beslut registrerades inte
+stop-over = Det kom efter slutet. Nedan ser du hur det står till nu.
+stop-reason-title = En sak till
+stop-reason = Ange ett skäl för att avslå.
+stop-sign-in-title = Logga in för att se det här
+stop-sign-in = Länken leder bara till kortet. Vem som får läsa och besluta avgörs av kontot. Att du öppnade länken ändrade ingenting.
+stop-outsider-title = Inte för det här kontot
+stop-outsider = Du är inloggad som { $name }, som inte är bland dem som har ombetts att besluta.
+stop-dead-link-title = Länken leder ingenstans
+stop-dead-link = Den kan ha klippts av i ett e-postprogram eller skrivits in för hand. Kopiera hela länken ur meddelandet, eller logga in och titta i inkorgen.
+stop-foreign-form-title = Godtogs inte
+stop-foreign-form = Formuläret kom inte från en sida i det här besöket. Öppna länken eller inkorgen igen, med kakor tillåtna, och besluta där.
+stop-nothing-decided = Inget beslut togs.
+stop-later = Servern kan inte svara just nu. Inget har ändrats. Försök igen om en minut.
+
+# E-post och chatt
+mail-subject-first = Beslut önskas: { $flow } { $key }
+mail-subject-reminder = Påminnelse: beslut önskas: { $flow } { $key }
+mail-subject-escalation = Eskalerat: beslut önskas: { $flow } { $key }
+mail-subject-closed = Inget beslut: { $flow } { $key }
+mail-lead-first = Du ombeds att besluta före { $when } ({ $relative }).
+mail-lead-reminder = Ditt beslut väntas fortfarande, före { $when } ({ $relative }).
+mail-lead-escalation = Ingen har beslutat ännu, så nu tillfrågas även du. Före { $when } ({ $relative }).
+mail-lead-expired = Ingen beslutade före { $when }. Inget skickades. Du behöver inte göra något.
+mail-lead-undeliverable = Ingen kunde meddelas före { $when }, så ingen beslutade. Inget skickades. Du behöver inte göra något.
+mail-open = Öppna godkännandet
+mail-flow = Flöde
+mail-key = Nyckel
+mail-why = Varför du tillfrågas
+mail-effect = { $kind } till { $target }, via { $provider }
+mail-impact-high = Stor påverkan
+mail-cut = […avklippt här; kortet visar allt]
+mail-more-effects = { $n ->
+        [one] … och { $n } effekt till, på kortet
+       *[other] … och { $n } effekter till, på kortet
+    }
+mail-foot = Att öppna länken ändrar ingenting. Bara knapparna på sidan avgör.
+mail-for-you = Det här meddelandet är till { $who }. Länken är personlig: skicka den inte vidare.
+alert-subject = Larm från Effectgate: { $alert }
+alert-more = Mer
+alert-server = Server

@@ -1,0 +1,198 @@
+//! Every message by name, with its variables: the one list that the five files are held against. An id that is not here
+//! does not compile; a message that a file lacks, has too much or writes with other variables fails a test.
+//!
+//! To add one: a line here and a message of the same id in each of `messages/*.ftl`, in the same commit.
+
+macro_rules! messages {
+    ($($(#[$doc:meta])* $name:ident = $id:literal [$($variable:literal),*];)*) => {
+        /// A message of the house.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Msg {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Msg {
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// Its id in the files.
+            #[must_use]
+            pub const fn id(self) -> &'static str {
+                match self {
+                    $(Self::$name => $id,)*
+                }
+            }
+
+            /// The variables that it wants, all of them, in every language.
+            #[must_use]
+            pub const fn variables(self) -> &'static [&'static str] {
+                match self {
+                    $(Self::$name => &[$($variable),*],)*
+                }
+            }
+        }
+    };
+}
+
+messages! {
+    // Spans and distances. The first four stand alone, the next four after "in" or before "ago".
+    SpanDays = "span-days" ["n"];
+    SpanHours = "span-hours" ["n"];
+    SpanMinutes = "span-minutes" ["n"];
+    SpanSeconds = "span-seconds" ["n"];
+    FromDays = "from-days" ["n"];
+    FromHours = "from-hours" ["n"];
+    FromMinutes = "from-minutes" ["n"];
+    FromSeconds = "from-seconds" ["n"];
+    SpanTwo = "span-two" ["large", "small"];
+    RelativeIn = "relative-in" ["span"];
+    RelativeAgo = "relative-ago" ["span"];
+    RelativeNow = "relative-now" [];
+
+    // The frame of every page.
+    NavSkip = "nav-skip" [];
+    NavMain = "nav-main" [];
+    NavInbox = "nav-inbox" [];
+    NavRuns = "nav-runs" [];
+    NavEffects = "nav-effects" [];
+    NavReview = "nav-review" [];
+    NavSwitches = "nav-switches" [];
+    NavMetrics = "nav-metrics" [];
+    NavJournal = "nav-journal" [];
+    NavSettings = "nav-settings" [];
+    NavMe = "nav-me" [];
+    NavSignIn = "nav-sign-in" [];
+    NavSignOut = "nav-sign-out" [];
+
+    // Signing in.
+    LoginTitle = "login-title" [];
+    LoginUser = "login-user" [];
+    LoginPassword = "login-password" [];
+    LoginSubmit = "login-submit" [];
+    LoginOidc = "login-oidc" [];
+    LoginOr = "login-or" [];
+    LoginAlready = "login-already" ["name"];
+    LoginToInbox = "login-to-inbox" [];
+    LoginRefused = "login-refused" [];
+    LoginWait = "login-wait" ["span"];
+
+    // The inbox.
+    InboxTitle = "inbox-title" [];
+    InboxEmpty = "inbox-empty" [];
+    InboxMine = "inbox-mine" [];
+    InboxMyRoles = "inbox-my-roles" [];
+    InboxAll = "inbox-all" [];
+    InboxOrder = "inbox-order" [];
+    InboxByRisk = "inbox-by-risk" [];
+    InboxByAge = "inbox-by-age" [];
+    InboxByDue = "inbox-by-due" [];
+    InboxCount = "inbox-count" ["n"];
+    InboxMoreEffects = "inbox-more-effects" ["n"];
+    InboxDecideBefore = "inbox-decide-before" ["when", "relative"];
+    InboxUndeliverable = "inbox-undeliverable" [];
+    PageNext = "page-next" [];
+    PagePrevious = "page-previous" [];
+
+    // How an approval stands.
+    OutcomeOpen = "outcome-open" [];
+    OutcomeApproved = "outcome-approved" [];
+    OutcomeRejected = "outcome-rejected" [];
+    OutcomeExpired = "outcome-expired" [];
+    OutcomeWithdrawn = "outcome-withdrawn" [];
+    OutcomeUndeliverable = "outcome-undeliverable" [];
+    OutcomeApprovedText = "outcome-approved-text" ["who", "when"];
+    OutcomeRejectedText = "outcome-rejected-text" ["who", "when"];
+    OutcomeExpiredText = "outcome-expired-text" ["when"];
+    OutcomeWithdrawnText = "outcome-withdrawn-text" ["when"];
+    OutcomeUndeliverableText = "outcome-undeliverable-text" ["when"];
+
+    // The card.
+    CardTitle = "card-title" [];
+    CardDecideBefore = "card-decide-before" ["when", "relative"];
+    CardSource = "card-source" [];
+    CardWhatGoesOut = "card-what-goes-out" [];
+    CardWhatItWas = "card-what-it-was" [];
+    CardNoEffects = "card-no-effects" [];
+    CardEffectTo = "card-effect-to" ["kind", "target"];
+    CardThrough = "card-through" ["provider"];
+    CardExact = "card-exact" [];
+    CardImpactHigh = "card-impact-high" [];
+    CardImpactNormal = "card-impact-normal" [];
+    CardImpactLow = "card-impact-low" [];
+    CardWindow = "card-window" ["span"];
+    CardWhyAsked = "card-why-asked" [];
+    CardWhyWasAsked = "card-why-was-asked" [];
+    CardYourDecision = "card-your-decision" [];
+    CardLoggedAs = "card-logged-as" ["who"];
+    CardLoggedByLink = "card-logged-by-link" ["who"];
+    CardNote = "card-note" [];
+    CardNoteHint = "card-note-hint" [];
+    CardReason = "card-reason" [];
+    CardReasonHint = "card-reason-hint" [];
+    CardApprove = "card-approve" [];
+    CardReject = "card-reject" [];
+    CardEdit = "card-edit" [];
+    CardEditApprove = "card-edit-approve" [];
+    CardWithdraw = "card-withdraw" [];
+    CardCancel = "card-cancel" [];
+    CardBack = "card-back" [];
+    CardDecisions = "card-decisions" [];
+    CardDecisionApproved = "card-decision-approved" [];
+    CardDecisionRejected = "card-decision-rejected" [];
+    CardDecisionEdited = "card-decision-edited" [];
+    CardQuorum = "card-quorum" ["n", "of"];
+    CardDetails = "card-details" [];
+    CardSize = "card-size" ["characters", "lines"];
+    CardRerunTitle = "card-rerun-title" [];
+    CardRerun = "card-rerun" [];
+    CardBackground = "card-background" [];
+    CardSummary = "card-summary" [];
+    CardNotSent = "card-not-sent" [];
+    CardOutput = "card-output" [];
+    CardChecks = "card-checks" [];
+
+    // What stands in the way of a decision.
+    StopNotAsked = "stop-not-asked" [];
+    StopQualification = "stop-qualification" ["names"];
+    StopDecidedAlready = "stop-decided-already" [];
+    StopOwnRequest = "stop-own-request" [];
+    StopChangedTitle = "stop-changed-title" [];
+    StopChanged = "stop-changed" [];
+    StopOverTitle = "stop-over-title" [];
+    StopOver = "stop-over" [];
+    StopReasonTitle = "stop-reason-title" [];
+    StopReason = "stop-reason" [];
+    StopSignInTitle = "stop-sign-in-title" [];
+    StopSignIn = "stop-sign-in" [];
+    StopOutsiderTitle = "stop-outsider-title" [];
+    StopOutsider = "stop-outsider" ["name"];
+    StopDeadLinkTitle = "stop-dead-link-title" [];
+    StopDeadLink = "stop-dead-link" [];
+    StopForeignFormTitle = "stop-foreign-form-title" [];
+    StopForeignForm = "stop-foreign-form" [];
+    StopNothingDecided = "stop-nothing-decided" [];
+    StopLater = "stop-later" [];
+
+    // Mail and chat.
+    MailSubjectFirst = "mail-subject-first" ["flow", "key"];
+    MailSubjectReminder = "mail-subject-reminder" ["flow", "key"];
+    MailSubjectEscalation = "mail-subject-escalation" ["flow", "key"];
+    MailSubjectClosed = "mail-subject-closed" ["flow", "key"];
+    MailLeadFirst = "mail-lead-first" ["when", "relative"];
+    MailLeadReminder = "mail-lead-reminder" ["when", "relative"];
+    MailLeadEscalation = "mail-lead-escalation" ["when", "relative"];
+    MailLeadExpired = "mail-lead-expired" ["when"];
+    MailLeadUndeliverable = "mail-lead-undeliverable" ["when"];
+    MailOpen = "mail-open" [];
+    MailFlow = "mail-flow" [];
+    MailKey = "mail-key" [];
+    MailWhy = "mail-why" [];
+    MailEffect = "mail-effect" ["kind", "target", "provider"];
+    MailImpactHigh = "mail-impact-high" [];
+    MailCut = "mail-cut" [];
+    MailMoreEffects = "mail-more-effects" ["n"];
+    MailFoot = "mail-foot" [];
+    MailForYou = "mail-for-you" ["who"];
+    AlertSubject = "alert-subject" ["alert"];
+    AlertMore = "alert-more" [];
+    AlertServer = "alert-server" [];
+}
