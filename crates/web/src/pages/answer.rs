@@ -1,16 +1,31 @@
-//! Answers as pages, and the headers that every page carries: no third party, no script, no frame, no cache, no referrer.
+//! Answers as pages, and the headers that every page carries: no third party, no script but our own file, no frame, no
+//! cache, no referrer.
 
 use askama::Template;
 use axum::response::{Html, IntoResponse as _, Redirect, Response};
 use http::{HeaderName, HeaderValue, StatusCode, header};
 
-use super::{assets, visit::Visit};
-use crate::problem::{Code, Problem, retry_after};
+use super::{
+    assets,
+    nav::{self, Place},
+    visit::Visit,
+};
+use crate::{
+    auth::Identity,
+    problem::{Code, Problem, retry_after},
+};
 
-/// What every page has around it.
+/// What every page has around it: language, navigation, who is signed in. Made from the visit alone.
 pub(crate) struct Frame {
-    pub(crate) title: &'static str,
+    pub(crate) title: String,
+    pub(crate) lang: &'static str,
+    /// `ltr` or `rtl`.
+    pub(crate) dir: &'static str,
     pub(crate) css: &'static str,
+    pub(crate) js: &'static str,
+    pub(crate) words: FrameWords,
+    /// Where this person may go; empty for a visitor.
+    pub(crate) places: Vec<Place>,
     /// Who is signed in, with the token of the form that signs out.
     pub(crate) person: Option<SignedInAs>,
 }
@@ -20,13 +35,48 @@ pub(crate) struct SignedInAs {
     pub(crate) csrf: String,
 }
 
+/// The words around every page, in its language.
+pub(crate) struct FrameWords {
+    pub(crate) skip: String,
+    pub(crate) menu: String,
+    pub(crate) places: String,
+    pub(crate) account: String,
+    pub(crate) sign_out: String,
+    /// What is announced when a part of the page was brought up to date.
+    pub(crate) renewed: String,
+}
+
+impl FrameWords {
+    fn new() -> Self {
+        Self {
+            skip: "Skip to the content".into(),
+            menu: "Menu".into(),
+            places: "Places".into(),
+            account: "Language, time zone, sessions".into(),
+            sign_out: "Sign out".into(),
+            renewed: "This page was brought up to date.".into(),
+        }
+    }
+}
+
 impl Frame {
-    pub(crate) fn new(title: &'static str, visit: Option<&Visit>) -> Self {
-        let person = visit.and_then(|visit| {
-            let name = visit.signed_in.as_ref()?.display_name.clone();
-            Some(SignedInAs { name, csrf: visit.forms().token("/logout") })
-        });
-        Self { title, css: assets::css_path(), person }
+    pub(crate) fn new(title: impl Into<String>, visit: Option<&Visit>) -> Self {
+        let signed_in = visit.and_then(|visit| Some((visit, visit.signed_in.as_ref()?)));
+        Self {
+            title: title.into(),
+            lang: "en",
+            dir: "ltr",
+            css: assets::css_path(),
+            js: assets::js_path(),
+            words: FrameWords::new(),
+            places: signed_in
+                .map(|(visit, who)| nav::places(&Identity::Person(who.clone()), &visit.path))
+                .unwrap_or_default(),
+            person: signed_in.map(|(visit, who)| SignedInAs {
+                name: who.display_name.clone(),
+                csrf: visit.forms().token("/logout"),
+            }),
+        }
     }
 }
 
@@ -35,7 +85,7 @@ impl Frame {
 #[template(path = "note.html")]
 pub(crate) struct Note {
     pub(crate) frame: Frame,
-    pub(crate) title: &'static str,
+    pub(crate) title: String,
     pub(crate) paragraphs: Vec<String>,
     /// Where to go from here.
     pub(crate) way: Option<Way>,
@@ -43,12 +93,13 @@ pub(crate) struct Note {
 
 pub(crate) struct Way {
     pub(crate) href: String,
-    pub(crate) text: &'static str,
+    pub(crate) text: String,
 }
 
 impl Note {
-    pub(crate) fn new(visit: Option<&Visit>, title: &'static str, text: impl Into<String>) -> Self {
-        Self { frame: Frame::new(title, visit), title, paragraphs: vec![text.into()], way: None }
+    pub(crate) fn new(visit: Option<&Visit>, title: impl Into<String>, text: impl Into<String>) -> Self {
+        let title = title.into();
+        Self { frame: Frame::new(title.clone(), visit), title, paragraphs: vec![text.into()], way: None }
     }
 
     pub(crate) fn and(mut self, text: impl Into<String>) -> Self {
@@ -56,8 +107,8 @@ impl Note {
         self
     }
 
-    pub(crate) fn way(mut self, href: impl Into<String>, text: &'static str) -> Self {
-        self.way = Some(Way { href: href.into(), text });
+    pub(crate) fn way(mut self, href: impl Into<String>, text: impl Into<String>) -> Self {
+        self.way = Some(Way { href: href.into(), text: text.into() });
         self
     }
 
@@ -113,9 +164,10 @@ pub(crate) fn sentence(text: &str) -> String {
     format!("{first}{}{end}", chars.as_str())
 }
 
-/// Nothing but our own style sheet and icon; forms go to ourselves; nobody frames the buttons.
-const CSP: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; \
-                   frame-ancestors 'none'; base-uri 'none'";
+/// Nothing but our own style sheet, script file and icon; the script talks to ourselves alone; forms go to ourselves;
+/// nobody frames the buttons. No inline script, no eval: what a model wrote can only ever be text.
+const CSP: &str = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self'; \
+                   form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 const PERMISSIONS: &str = "accelerometer=(), autoplay=(), camera=(), display-capture=(), fullscreen=(), \
                            geolocation=(), gyroscope=(), microphone=(), payment=(), usb=()";
 

@@ -1,5 +1,5 @@
-//! The pages: server-rendered HTML that works without JavaScript; there is none. A file for each page, a template
-//! beside it in `templates/`. Nothing is decided here: a form's wish goes to the engine.
+//! The pages: server-rendered HTML that works without JavaScript, and is a little fresher with it (`static/effectgate.js`,
+//! `live.rs`). A file for each page, a template beside it in `templates/`. Nothing is decided here: a form's wish goes to the engine.
 //!
 //! Every text that came from outside passes through [`text`]. The `safe` filter is not used in any template.
 
@@ -11,6 +11,7 @@ mod decide;
 mod effect;
 mod inbox;
 mod login;
+mod nav;
 mod text;
 mod time;
 mod viewer;

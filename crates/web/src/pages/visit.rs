@@ -22,6 +22,8 @@ pub(crate) struct Visit {
     pub(crate) peer: IpAddr,
     pub(crate) signed_in: Option<SignedIn>,
     pub(crate) now: Timestamp,
+    /// The page's path, without the query.
+    pub(crate) path: String,
 }
 
 impl FromRequestParts<App> for Visit {
@@ -31,7 +33,8 @@ impl FromRequestParts<App> for Visit {
         let headers = parts.headers.clone();
         let signed_in = session::signed_in(app, &headers).await.map_err(|problem| answer::problem(&problem, None))?;
         let (peer, now) = (signin::peer(&parts.extensions), app.engine.now());
-        Ok(Self { app: app.clone(), headers, peer, signed_in, now })
+        let path = parts.uri.path().to_owned();
+        Ok(Self { app: app.clone(), headers, peer, signed_in, now, path })
     }
 }
 

@@ -1,0 +1,82 @@
+//! Where a person can go: the places of the navigation, each with what it asks for. The same needs guard the pages
+//! themselves; a place that is not offered here is refused there.
+
+use effectgate_engine::keys::KeyScope;
+
+use crate::auth::{
+    Identity,
+    allowed::{Audit, Known, Need, Read, ReadContent},
+};
+
+/// A link of the navigation.
+pub(crate) struct Place {
+    pub(crate) path: &'static str,
+    pub(crate) title: String,
+    /// The page is this place or lies below it.
+    pub(crate) is_current: bool,
+}
+
+/// Path, title, what is asked for, and the beginnings of the paths that belong to it.
+struct Sign(&'static str, &'static str, &'static [KeyScope], &'static [&'static str]);
+
+const SIGNS: [Sign; 8] = [
+    Sign("/inbox", "Inbox", Known::ANY_OF, &["/inbox", "/approvals", "/a"]),
+    Sign("/runs", "Runs", Read::ANY_OF, &["/runs"]),
+    Sign("/review", "Review", ReadContent::ANY_OF, &["/review"]),
+    Sign("/effects", "Effects", Read::ANY_OF, &["/effects"]),
+    Sign("/switches", "Switch", Read::ANY_OF, &["/switches"]),
+    Sign("/metrics/weeks", "Metrics", Read::ANY_OF, &["/metrics"]),
+    Sign("/journal", "Journal", Audit::ANY_OF, &["/journal"]),
+    Sign("/settings", "Settings", Read::ANY_OF, &["/settings"]),
+];
+
+/// The places that somebody may open; `path` is the page they are on.
+pub(crate) fn places(who: &Identity, path: &str) -> Vec<Place> {
+    let open = SIGNS.iter().filter(|Sign(_, _, any_of, _)| who.need(any_of).is_ok());
+    open.map(|Sign(to, title, _, below)| Place {
+        path: to,
+        title: (*title).to_owned(),
+        is_current: below.iter().any(|begin| is_below(path, begin)),
+    })
+    .collect()
+}
+
+fn is_below(path: &str, begin: &str) -> bool {
+    path.strip_prefix(begin).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use effectgate_core::ids::Tenant;
+
+    use super::*;
+    use crate::auth::KeyIdentity;
+
+    /// The paths that a role which is named like a scope opens; no scope for a free role.
+    fn paths(role: &str) -> Vec<&'static str> {
+        let key = KeyIdentity {
+            tenant: Tenant::new("default"),
+            name: "anna".into(),
+            scopes: KeyScope::parse(role).into_iter().collect(),
+            flows: vec![],
+        };
+        places(&Identity::ApiKey(key.into()), "/inbox").into_iter().map(|place| place.path).collect()
+    }
+
+    #[test]
+    fn a_person_is_offered_the_places_that_their_roles_open_and_no_other() {
+        let read = ["/inbox", "/runs", "/effects", "/switches", "/metrics/weeks", "/settings"];
+        assert_eq!(paths("support-lead"), ["/inbox"]);
+        for role in ["viewer", "approver", "switch_owner"] {
+            assert_eq!(paths(role), read, "{role}");
+        }
+        assert!(paths("operator").contains(&"/review") && !paths("operator").contains(&"/journal"));
+        assert_eq!(paths("admin").len(), SIGNS.len());
+        assert_eq!(paths("auditor").len(), SIGNS.len());
+    }
+
+    #[test]
+    fn a_page_below_a_place_belongs_to_it_and_a_longer_word_does_not() {
+        assert!(is_below("/runs/run_1", "/runs") && is_below("/runs", "/runs") && !is_below("/runsheet", "/runs"));
+    }
+}
