@@ -30,3 +30,5 @@ pub mod sending;
 pub mod switch;
 pub mod time;
 pub mod transition;
+pub mod visible;
+pub mod vital;

@@ -6,6 +6,7 @@ use effectgate_core::{
     proposal::Proposed,
     provider::Class,
     run::Aggregate,
+    vital,
 };
 use effectgate_engine::policy::Policy;
 
@@ -103,33 +104,7 @@ const INLINE_CHARS: usize = 90;
 fn members(payload: &str) -> Vec<Member> {
     let Ok(json) = json::parse(payload.as_bytes()) else { return Vec::new() };
     let Some(object) = json.as_object() else { return Vec::new() };
-    let mut ordered: Vec<&(String, Json)> = object.iter().collect();
-    ordered.sort_by_key(|(name, _)| rank(name));
-    ordered.into_iter().map(|(name, value)| member(name, value)).collect()
-}
-
-/// Names under which a payload says whom it reaches and how much it moves, in the order a reader wants them.
-const VITAL: [&str; 14] = [
-    "to",
-    "cc",
-    "bcc",
-    "recipient",
-    "recipients",
-    "email",
-    "phone",
-    "account",
-    "iban",
-    "customer",
-    "amount",
-    "total",
-    "currency",
-    "subject",
-];
-/// A subject is read like a header, and moves nothing.
-const HEADERS: [&str; 1] = ["subject"];
-
-fn rank(name: &str) -> usize {
-    VITAL.iter().position(|vital| *vital == name).unwrap_or(VITAL.len())
+    vital::ordered(object).into_iter().map(|(name, value)| member(name, value)).collect()
 }
 
 fn member(name: &str, value: &Json) -> Member {
@@ -140,7 +115,7 @@ fn member(name: &str, value: &Json) -> Member {
     Member {
         name: Shown::new(name),
         is_long: text.chars().count() > INLINE_CHARS || text.contains('\n'),
-        is_vital: rank(name) < VITAL.len() && !HEADERS.contains(&name),
+        is_vital: vital::is_vital(name),
         value: TextBlock::new(&text),
     }
 }

@@ -1,10 +1,12 @@
 //! Text that came from outside, shown as text (HC-34): escaped by the template, with every character that turns the
-//! direction, shows nothing or hides what follows made a visible mark that names the code point.
+//! direction, shows nothing or hides what follows made a visible mark that names the code point. Which ones, core says.
 //!
 //! What is shown is complete: nothing is cut here. A run of blank lines or blanks becomes one mark with its count, so
 //! that the end of a text cannot be pushed out of sight.
 
 use askama::Template;
+use effectgate_core::visible;
+pub(crate) use effectgate_core::visible::one_line;
 
 /// A text in pieces. Its template escapes every piece, so the whole is safe to put into a page.
 #[derive(Debug, Clone, PartialEq, Eq, Template)]
@@ -32,11 +34,6 @@ struct Mark {
     is_gap: bool,
 }
 
-/// More empty lines than any letter has between its paragraphs.
-const BLANK_LINES_SHOWN: usize = 3;
-/// Deeper than code is indented; more blanks than this in a row hide what follows on a line that scrolls.
-const BLANKS_SHOWN: usize = 40;
-
 /// A longer text with its size and whether it needs a frame that scrolls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TextBlock {
@@ -60,89 +57,27 @@ impl TextBlock {
 
 impl Shown {
     pub(crate) fn new(text: &str) -> Self {
-        let mut maker = Maker::default();
-        let mut chars = text.chars().peekable();
-        while let Some(c) = chars.next() {
-            // CRLF is one line's end; mail and Windows write it.
-            if c == '\r' && chars.peek() == Some(&'\n') {
-                continue;
-            }
-            maker.take(c);
-        }
-        Self { pieces: maker.end() }
+        let piece = |piece| match piece {
+            visible::Piece::Text(text) => Piece::Text(text),
+            visible::Piece::Mark(mark) => Piece::Mark(Mark::new(mark)),
+        };
+        Self { pieces: visible::pieces(text).into_iter().map(piece).collect() }
     }
 }
 
-/// Builds pieces, holding back a run of one character until it is known how long it gets.
-#[derive(Default)]
-struct Maker {
-    pieces: Vec<Piece>,
-    run: Option<(char, usize)>,
-}
-
-impl Maker {
-    fn take(&mut self, c: char) {
-        match &mut self.run {
-            Some((held, n)) if *held == c => *n += 1,
-            _ => {
-                self.flush();
-                self.run = Some((c, 1));
+impl Mark {
+    fn new(mark: visible::Mark) -> Self {
+        let (name, label) = match mark {
+            visible::Mark::Hidden(c, 1) => (name(c).to_owned(), mark.to_string()),
+            visible::Mark::Hidden(c, n) => (name(c).to_owned(), format!("{} × U+{:04X}", grouped(n), u32::from(c))),
+            visible::Mark::Blanks(n) => (format!("{n} blanks in a row"), format!("{} blanks", grouped(n))),
+            visible::Mark::BlankLines(n) => {
+                let label = format!("{} blank lines", grouped(n));
+                (label.clone(), label)
             }
-        }
+        };
+        Self { label, name, is_gap: matches!(mark, visible::Mark::BlankLines(_)) }
     }
-
-    fn end(mut self) -> Vec<Piece> {
-        self.flush();
-        self.pieces
-    }
-
-    fn flush(&mut self) {
-        let Some((c, n)) = self.run.take() else { return };
-        match c {
-            // n line ends in a row are n - 1 empty lines.
-            '\n' if n - 1 > BLANK_LINES_SHOWN => self.gap(n - 1),
-            ' ' | '\t' | '\u{a0}' | '\u{3000}' if n > BLANKS_SHOWN => {
-                self.mark(format!("{} blanks", grouped(n)), format!("{n} blanks in a row"));
-            }
-            c if is_hidden(c) => {
-                let code = format!("U+{:04X}", u32::from(c));
-                let label = if n == 1 { code } else { format!("{} × {code}", grouped(n)) };
-                self.mark(label, name(c).to_owned());
-            }
-            c => self.text(c, n),
-        }
-    }
-
-    fn text(&mut self, c: char, n: usize) {
-        if !matches!(self.pieces.last(), Some(Piece::Text(_))) {
-            self.pieces.push(Piece::Text(String::new()));
-        }
-        if let Some(Piece::Text(text)) = self.pieces.last_mut() {
-            text.extend(std::iter::repeat_n(c, n));
-        }
-    }
-
-    fn mark(&mut self, label: String, name: String) {
-        self.pieces.push(Piece::Mark(Mark { label, name, is_gap: false }));
-    }
-
-    fn gap(&mut self, lines: usize) {
-        let label = format!("{} blank lines", grouped(lines));
-        self.pieces.push(Piece::Mark(Mark { name: label.clone(), label, is_gap: true }));
-    }
-}
-
-/// Characters that a reader does not see, or that change how others are seen: controls, the default-ignorable ones of
-/// Unicode (DerivedCoreProperties, version 16), separators and interlinear marks. A single variation selector after a
-/// character (an emoji's colour) is as common as harmless, but nothing lost when shown.
-fn is_hidden(c: char) -> bool {
-    (c.is_control() && c != '\n' && c != '\t')
-        || matches!(c,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
-            | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
-            | '\u{e0000}'..='\u{e0fff}')
 }
 
 fn name(c: char) -> &'static str {
@@ -160,12 +95,6 @@ fn name(c: char) -> &'static str {
         c if c.is_control() => "control character",
         _ => "invisible character",
     }
-}
-
-/// One line of a sentence of ours: what would not be seen becomes a plain sign. The template escapes it.
-pub(crate) fn one_line(text: &str) -> String {
-    let plain = |c: char| if c == '\n' || c == '\t' || is_hidden(c) { '\u{fffd}' } else { c };
-    text.chars().map(plain).collect()
 }
 
 /// `1234567` as `1,234,567`.
