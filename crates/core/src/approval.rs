@@ -3,6 +3,8 @@
 //!
 //! Journey (b) passes through [`decide`]; page, API and command line call the same function.
 
+mod member;
+
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
@@ -20,6 +22,8 @@ use crate::{
     time::Timestamp,
     transition::{Draft, Transition},
 };
+
+pub use member::{member_key, member_keys_of};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -31,8 +31,9 @@ pub use postgres::{PgOptions, PgStore};
 pub use sqlite::{ClockFn, SqliteOptions, SqliteStore};
 pub use types::{
     ApiKeyRow, ApprovalFilter, ApprovalItem, ChainHead, Commit, Content, DueEffect, DueNotice, EffectFilter, Gauge,
-    Health, HouseCommit, HouseWrite, NewRun, Page, Purged, Reserved, RunFilter, RunOverdue, RunRef, SessionRow,
-    TokenHit, UserRow,
+    Health, HouseCommit, HouseWrite, INBOX_COUNT_MAX, INBOX_MEMBERS_MAX, InboxFilter, InboxOrder, JOURNAL_SEARCHED_MAX,
+    JournalFilter, NewRun, Page, ProfileRow, ProfileSource, Purged, Reserved, RunFilter, RunOverdue, RunRef,
+    SessionRow, TallyRow, TokenHit, UserRow,
 };
 
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
@@ -105,6 +106,21 @@ pub trait Store: Send + Sync + 'static {
     /// Approvals of a tenant with their runs, oldest expiry first for open ones.
     async fn approval_find(&self, tenant: &Tenant, filter: &ApprovalFilter) -> Result<Page<ApprovalItem>>;
 
+    /// Open approvals of a tenant with their runs, in the filter's order. A page costs a seek for each member and its own
+    /// rows, however many runs and approvals there are. One that was asked of several of the members stands there once.
+    ///
+    /// # Errors
+    /// [`StoreError::BadCursor`] for a cursor of another order, [`StoreError::Rejected`] for more than
+    /// [`INBOX_MEMBERS_MAX`] members.
+    async fn inbox_find(&self, tenant: &Tenant, filter: &InboxFilter) -> Result<Page<ApprovalItem>>;
+
+    /// How many open approvals were asked of any of the members (`None`: all there are), each counted once. Counts to
+    /// [`INBOX_COUNT_MAX`]: that many means "that many or more".
+    ///
+    /// # Errors
+    /// [`StoreError::Rejected`] for more than [`INBOX_MEMBERS_MAX`] members.
+    async fn inbox_count(&self, tenant: &Tenant, members: Option<&[String]>) -> Result<u64>;
+
     /// Open approvals that are to be reminded, escalated or expired, of all tenants.
     async fn approval_overdue(&self, limit: u32) -> Result<Vec<RunRef>>;
 
@@ -141,6 +157,23 @@ pub trait Store: Send + Sync + 'static {
     async fn session_put(&self, session: SessionRow) -> Result<()>;
     async fn session_find(&self, hash: &Digest) -> Result<Option<SessionRow>>;
     async fn session_delete(&self, hash: &Digest) -> Result<()>;
+    /// Ends every session of a person.
+    async fn session_delete_of(&self, tenant: &Tenant, user: &str) -> Result<()>;
+
+    /// A person's profile by subject.
+    async fn profile_find(&self, tenant: &Tenant, subject: &str) -> Result<Option<ProfileRow>>;
+    /// Makes or replaces a profile; `created_at` stays as it was first. Profiles are not journalled.
+    async fn profile_put(&self, profile: ProfileRow) -> Result<()>;
+    /// By subject.
+    async fn profile_list(&self, tenant: &Tenant) -> Result<Vec<ProfileRow>>;
+
+    /// Adds counts to the rows that are there, or begins them, all or none. Not idempotent.
+    ///
+    /// # Errors
+    /// [`StoreError::CommitUnknown`]: adding again may count twice, leaving it may count too little.
+    async fn tally_add(&self, rows: &[TallyRow]) -> Result<()>;
+    /// The counts of the days from `since_day` to before `until_day` (days since 1970, UTC), by day, name and bucket.
+    async fn tally_find(&self, tenant: &Tenant, since_day: i32, until_day: i32) -> Result<Vec<TallyRow>>;
 
     /// Notices due by the database's clock, oldest first, of all tenants.
     async fn notice_due(&self, limit: u32) -> Result<Vec<DueNotice>>;

@@ -7,6 +7,7 @@
 mod approval;
 mod effect;
 mod house;
+mod people;
 mod run;
 
 use effectgate_core::{
@@ -20,7 +21,7 @@ use crate::{
     types::{Page, RunRef},
 };
 
-pub(crate) use {approval::*, effect::*, house::*, run::*};
+pub(crate) use {approval::*, effect::*, house::*, people::*, run::*};
 
 /// A cell that does not have the type its column should have.
 #[derive(Debug)]

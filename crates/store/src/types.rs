@@ -1,5 +1,7 @@
 //! What goes into the store and comes out of it, beside core's own words.
 
+mod people;
+
 use effectgate_core::{
     approval::Approval,
     digest::Digest,
@@ -11,6 +13,11 @@ use effectgate_core::{
     switch::{Receipt, Switch},
     time::Timestamp,
     transition::ContentWrite,
+};
+
+pub use people::{
+    INBOX_COUNT_MAX, INBOX_MEMBERS_MAX, InboxFilter, InboxOrder, JOURNAL_SEARCHED_MAX, JournalFilter, ProfileRow,
+    ProfileSource, TallyRow,
 };
 
 /// A run that is not there yet: its whole row, its first journal entry, its content.

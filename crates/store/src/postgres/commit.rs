@@ -14,6 +14,7 @@ use tokio_postgres::Row;
 
 use super::{
     approval::{self, APPROVALS, TOKENS},
+    asked::{self, ASKED},
     batch::{Fate, OpId, Seen, Work},
     columns::{Kind::*, Rows, Shape, expand},
     connect::Link,
@@ -144,7 +145,14 @@ ap AS (INSERT INTO approvals (run_id, n, state, effects_hash, proposed, terms, d
   SELECT * FROM {p} WHERE (p.run_id IN (SELECT run_id FROM won)) IS TRUE
   ON CONFLICT (run_id, n) DO UPDATE SET state = excluded.state, effects_hash = excluded.effects_hash,
     proposed = excluded.proposed, terms = excluded.terms, decisions = excluded.decisions,
-    expires_at = excluded.expires_at, next_step_at = excluded.next_step_at, decided_at = excluded.decided_at),
+    expires_at = excluded.expires_at, next_step_at = excluded.next_step_at, decided_at = excluded.decided_at
+  RETURNING run_id, n),
+qs AS MATERIALIZED (SELECT q.* FROM {q} WHERE (q.run_id IN (SELECT run_id FROM won)) IS TRUE),
+qs_old AS (DELETE FROM asked t USING ap WHERE t.run_id = ap.run_id AND t.n = ap.n
+  AND NOT EXISTS (SELECT 1 FROM qs WHERE qs.run_id = t.run_id AND qs.n = t.n AND qs.member = t.member)),
+qs_new AS (INSERT INTO asked AS old (run_id, n, member, tenant, risk_rank, created_at, expires_at) SELECT * FROM qs
+  ON CONFLICT (run_id, n, member) DO UPDATE SET risk_rank = excluded.risk_rank, expires_at = excluded.expires_at
+  WHERE (old.risk_rank, old.expires_at) <> (excluded.risk_rank, excluded.expires_at)),
 tk AS (INSERT INTO approval_tokens (run_id, approval_n, hash, audience, created_at, expires_at)
   SELECT * FROM {k} WHERE (k.run_id IN (SELECT run_id FROM won)) IS TRUE),
 ct AS (INSERT INTO contents AS old (run_id, payload, output, result, proposal)
@@ -164,7 +172,7 @@ FROM won"
 );
 
 pub(super) static COMMIT_SQL: LazyLock<String> = LazyLock::new(|| {
-    expand(COMMIT, &[&RUNS, &EFFECTS, &ATTEMPTS, &APPROVALS, &TOKENS, &CONTENTS, &ANSWERS, &NOTICES, &ENTRIES])
+    expand(COMMIT, &[&RUNS, &EFFECTS, &ATTEMPTS, &APPROVALS, &ASKED, &TOKENS, &CONTENTS, &ANSWERS, &NOTICES, &ENTRIES])
 });
 
 impl Work for Transition {
@@ -179,8 +187,8 @@ impl Work for Transition {
     }
 
     fn rows<'a>(ops: &[(&'a Self, OpId)]) -> Result<Vec<Rows<'a>>> {
-        let [mut runs, mut effects, mut attempts, mut approvals, mut tokens] =
-            [&RUNS, &EFFECTS, &ATTEMPTS, &APPROVALS, &TOKENS].map(Rows::new);
+        let [mut runs, mut effects, mut attempts, mut approvals, mut asked, mut tokens] =
+            [&RUNS, &EFFECTS, &ATTEMPTS, &APPROVALS, &ASKED, &TOKENS].map(Rows::new);
         let [mut contents, mut answers, mut notices, mut entries] =
             [&CONTENTS, &ANSWERS, &NOTICES, &ENTRIES].map(Rows::new);
         for (t, id) in ops {
@@ -190,6 +198,7 @@ impl Work for Transition {
                 effect::push_attempt(&mut attempts, attempt)?;
             }
             approval::push_all(&mut approvals, &t.approvals)?;
+            asked::push_all(&mut asked, &t.run.tenant, &t.approvals);
             t.tokens.iter().for_each(|token| approval::push_token(&mut tokens, token));
             push_content(&mut contents, t);
             push_answer(&mut answers, t);
@@ -198,7 +207,7 @@ impl Work for Transition {
             }
             t.entries.iter().for_each(|entry| journal::push(&mut entries, entry, *id));
         }
-        Ok(vec![runs, effects, attempts, approvals, tokens, contents, answers, notices, entries])
+        Ok(vec![runs, effects, attempts, approvals, asked, tokens, contents, answers, notices, entries])
     }
 
     fn read(row: &Row) -> Result<(RunId, Commit)> {

@@ -10,13 +10,20 @@ use std::time::Duration;
 use effectgate_core::digest::Digest;
 
 use super::{
+    asked,
     connect::{Link, Target},
     tx::{Fault, computed, now},
 };
 use crate::{Result, StoreError};
 
 /// Every migration, in order from 1.
-const MIGRATIONS: &[&str] = &[include_str!("../../migrations/postgres/0001_init.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../../migrations/postgres/0001_init.sql"),
+    include_str!("../../migrations/postgres/0002_people.sql"),
+];
+
+/// The migration that makes `asked`; what SQL alone cannot fill in is filled in beside it.
+const ASKED: i64 = 2;
 
 /// A replica that dies while it migrates holds the others up for this long. Its transaction is undone by the server.
 const HOLD_MS: i64 = 60_000;
@@ -133,6 +140,9 @@ async fn apply_one(link: &mut Link, me: &str, place: usize) -> Result<(), Fault>
         return Err(StoreError::Unavailable { what: "another process took the schema lock over".into() }.into());
     }
     transaction.batch_execute(text).await?;
+    if number(place) == ASKED {
+        asked::fill(&transaction).await?;
+    }
     transaction.execute(NOTE, &[&number(place), &digest]).await?;
     Ok(transaction.commit().await?)
 }

@@ -6,6 +6,7 @@
 //! database's moving clock inside the statements ([`tx::now`]).
 
 mod approval;
+mod asked;
 mod batch;
 mod columns;
 mod commit;
@@ -20,11 +21,13 @@ mod notice;
 #[cfg(test)]
 mod plans;
 mod pool;
+mod profile;
 mod purge;
 mod reserve;
 mod run;
 mod session;
 mod store;
+mod tally;
 mod tls;
 mod tx;
 mod wake;

@@ -102,7 +102,7 @@ gone AS (UPDATE runs r SET content_expires_at = NULL, journal_seq = o.seq, journ
   FROM o JOIN held h ON h.run_id = o.run_id WHERE r.run_id = o.run_id RETURNING r.run_id),
 content AS (DELETE FROM contents WHERE run_id IN (SELECT run_id FROM gone)),
 effect AS (UPDATE effects SET payload = '' WHERE run_id IN (SELECT run_id FROM gone)),
-approval AS (UPDATE approvals SET proposed = '[]' WHERE run_id IN (SELECT run_id FROM gone)),
+approval AS (UPDATE approvals SET proposed = '[]', edits = NULL WHERE run_id IN (SELECT run_id FROM gone)),
 answer AS (DELETE FROM answers WHERE run_id IN (SELECT run_id FROM gone)),
 noted AS (INSERT INTO journal (run_id, seq, at, kind, entry, hash)
   SELECT o.run_id, o.seq, o.at, o.kind, o.entry, o.hash FROM o JOIN gone g ON g.run_id = o.run_id)

@@ -1,6 +1,6 @@
 //! Sessions of signed-in people, by the hash of their secret. Expired ones are removed by the purge.
 
-use effectgate_core::digest::Digest;
+use effectgate_core::{digest::Digest, ids::Tenant};
 
 use super::pool::Pool;
 use crate::{
@@ -31,4 +31,10 @@ const DELETE: &str = "DELETE FROM sessions WHERE hash = $1";
 
 pub(super) async fn delete(pool: &Pool, hash: &Digest) -> Result<()> {
     pool.write(DELETE, &[&&hash.as_bytes()[..]]).await.map(drop)
+}
+
+pub(super) const DELETE_OF: &str = "DELETE FROM sessions WHERE tenant = $1 AND user_name = $2";
+
+pub(super) async fn delete_of(pool: &Pool, tenant: &Tenant, user: &str) -> Result<()> {
+    pool.write(DELETE_OF, &[&tenant.as_str(), &user]).await.map(drop)
 }

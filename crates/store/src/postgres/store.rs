@@ -13,13 +13,13 @@ use effectgate_core::{
     transition::Transition,
 };
 
-use super::{PgStore, approval, effect, health, house, journal, notice, purge, run, session};
+use super::{PgStore, approval, asked, effect, health, house, journal, notice, profile, purge, run, session, tally};
 use crate::{
     Result, Store,
     types::{
         ApiKeyRow, ApprovalFilter, ApprovalItem, ChainHead, Commit, Content, DueEffect, DueNotice, EffectFilter, Gauge,
-        Health, HouseCommit, HouseWrite, NewRun, Page, Purged, Reserved, RunFilter, RunOverdue, RunRef, SessionRow,
-        TokenHit, UserRow,
+        Health, HouseCommit, HouseWrite, InboxFilter, NewRun, Page, ProfileRow, Purged, Reserved, RunFilter,
+        RunOverdue, RunRef, SessionRow, TallyRow, TokenHit, UserRow,
     },
 };
 
@@ -70,6 +70,12 @@ impl Store for PgStore {
     async fn approval_find(&self, tenant: &Tenant, filter: &ApprovalFilter) -> Result<Page<ApprovalItem>> {
         approval::find(&self.pool, tenant, filter).await
     }
+    async fn inbox_find(&self, tenant: &Tenant, filter: &InboxFilter) -> Result<Page<ApprovalItem>> {
+        asked::find(&self.pool, tenant, filter).await
+    }
+    async fn inbox_count(&self, tenant: &Tenant, members: Option<&[String]>) -> Result<u64> {
+        asked::count(&self.pool, tenant, members).await
+    }
     async fn approval_overdue(&self, limit: u32) -> Result<Vec<RunRef>> {
         approval::overdue(&self.pool, limit).await
     }
@@ -114,6 +120,24 @@ impl Store for PgStore {
     }
     async fn session_delete(&self, hash: &Digest) -> Result<()> {
         session::delete(&self.pool, hash).await
+    }
+    async fn session_delete_of(&self, tenant: &Tenant, user: &str) -> Result<()> {
+        session::delete_of(&self.pool, tenant, user).await
+    }
+    async fn profile_find(&self, tenant: &Tenant, subject: &str) -> Result<Option<ProfileRow>> {
+        profile::find(&self.pool, tenant, subject).await
+    }
+    async fn profile_put(&self, profile: ProfileRow) -> Result<()> {
+        profile::put(&self.pool, &profile).await
+    }
+    async fn profile_list(&self, tenant: &Tenant) -> Result<Vec<ProfileRow>> {
+        profile::list(&self.pool, tenant).await
+    }
+    async fn tally_add(&self, rows: &[TallyRow]) -> Result<()> {
+        tally::add(&self.pool, rows).await
+    }
+    async fn tally_find(&self, tenant: &Tenant, since_day: i32, until_day: i32) -> Result<Vec<TallyRow>> {
+        tally::find(&self.pool, tenant, since_day, until_day).await
     }
     async fn notice_due(&self, limit: u32) -> Result<Vec<DueNotice>> {
         notice::due(&self.pool, limit).await

@@ -8,7 +8,7 @@ use effectgate_core::{
 };
 use rusqlite::{named_params, params};
 
-use super::tx::Tx;
+use super::{asked, tx::Tx};
 use crate::{
     Result,
     row::{self, approval_columns, run_columns, token_columns},
@@ -97,10 +97,11 @@ ON CONFLICT (run_id, n) DO UPDATE SET state = excluded.state, effects_hash = exc
   next_step_at = excluded.next_step_at, decided_at = excluded.decided_at";
 
 /// Closed ones first: a run has one open approval at a time, and one transition may close the old and open the new.
-pub(super) fn write(tx: &Tx<'_>, approvals: &[Approval]) -> Result<()> {
+pub(super) fn write(tx: &Tx<'_>, tenant: &Tenant, approvals: &[Approval]) -> Result<()> {
     let is_open = |a: &&Approval| a.state == ApprovalState::Open;
     for approval in approvals.iter().filter(|a| !is_open(a)).chain(approvals.iter().filter(is_open)) {
         put(tx, approval)?;
+        asked::write(tx, tenant, approval)?;
     }
     Ok(())
 }

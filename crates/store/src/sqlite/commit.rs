@@ -44,7 +44,7 @@ pub(super) fn commit(tx: &Tx<'_>, t: &Transition) -> Result<Commit> {
     for attempt in &t.attempts {
         effect::write_attempt(tx, attempt)?;
     }
-    approval::write(tx, &t.approvals)?;
+    approval::write(tx, &t.run.tenant, &t.approvals)?;
     for token in &t.tokens {
         approval::write_token(tx, token)?;
     }

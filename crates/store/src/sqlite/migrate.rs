@@ -4,11 +4,18 @@
 use effectgate_core::{digest::Digest, time::Timestamp};
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::tx::failed;
+use super::{
+    asked,
+    tx::{Tx, failed},
+};
 use crate::{Result, StoreError};
 
 /// Every migration, in order from 1.
-pub(crate) const MIGRATIONS: &[&str] = &[include_str!("../../migrations/sqlite/0001_init.sql")];
+pub(crate) const MIGRATIONS: &[&str] =
+    &[include_str!("../../migrations/sqlite/0001_init.sql"), include_str!("../../migrations/sqlite/0002_people.sql")];
+
+/// The migration that makes `asked`; what SQL alone cannot fill in is filled in beside it.
+const ASKED: i64 = 2;
 
 const CREATE_LIST: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
   number INTEGER NOT NULL PRIMARY KEY, sha256 TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT";
@@ -23,6 +30,9 @@ pub(crate) fn migrate(conn: &mut Connection, now: Timestamp) -> Result<()> {
         let applied = check(&tx)?;
         let Some(text) = MIGRATIONS.get(applied) else { return Ok(()) };
         tx.execute_batch(CREATE_LIST).and_then(|()| tx.execute_batch(text)).map_err(failed)?;
+        if number(applied) == ASKED {
+            asked::fill(&Tx::new(&tx, now))?;
+        }
         let digest = Digest::of(text.as_bytes()).to_string();
         tx.execute(NOTE, (number(applied), digest, now.micros())).map_err(failed)?;
         tx.commit().map_err(failed)?;

@@ -5,6 +5,7 @@
 //! own ([`pool`]). Leases are judged by this process's clock, read at the write ([`clock`]).
 
 mod approval;
+mod asked;
 mod clock;
 mod commit;
 mod effect;
@@ -16,10 +17,12 @@ mod notice;
 #[cfg(test)]
 mod plans;
 mod pool;
+mod profile;
 mod purge;
 mod run;
 mod session;
 mod store;
+mod tally;
 mod tx;
 mod writer;
 

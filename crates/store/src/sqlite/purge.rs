@@ -65,7 +65,7 @@ fn keep_head(tx: &Tx<'_>, tenant: &Tenant, run: RunId, head: Head) -> Result<()>
 const DROP_CONTENT: &str = "DELETE FROM contents WHERE run_id = ?1";
 /// Texts that carry what the payload carried. Hashes (decided, effects_hash) stay: what was sent can still be proved.
 const BLANK_EFFECTS: &str = "UPDATE effects SET payload = '' WHERE run_id = ?1";
-const BLANK_APPROVALS: &str = "UPDATE approvals SET proposed = '[]' WHERE run_id = ?1";
+const BLANK_APPROVALS: &str = "UPDATE approvals SET proposed = '[]', edits = NULL WHERE run_id = ?1";
 const BLANK_ANSWERS: &str = "DELETE FROM answers WHERE run_id = ?1";
 const CONTENT_GONE: &str =
     "UPDATE runs SET content_expires_at = NULL, journal_seq = ?2, journal_head = ?3 WHERE run_id = ?1";

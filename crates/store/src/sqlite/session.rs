@@ -1,6 +1,6 @@
 //! Sessions of signed-in people, by the hash of their secret. Expired ones are removed by the purge.
 
-use effectgate_core::digest::Digest;
+use effectgate_core::{digest::Digest, ids::Tenant};
 use rusqlite::params;
 
 use super::tx::Tx;
@@ -39,4 +39,10 @@ const DELETE: &str = "DELETE FROM sessions WHERE hash = ?1";
 
 pub(super) fn delete(tx: &Tx<'_>, hash: &Digest) -> Result<()> {
     tx.run(DELETE, params![&hash.as_bytes()[..]]).map(drop)
+}
+
+pub(super) const DELETE_OF: &str = "DELETE FROM sessions WHERE tenant = ?1 AND user_name = ?2";
+
+pub(super) fn delete_of(tx: &Tx<'_>, tenant: &Tenant, user: &str) -> Result<()> {
+    tx.run(DELETE_OF, params![tenant.as_str(), user]).map(drop)
 }

@@ -13,13 +13,15 @@ use effectgate_core::{
     transition::Transition,
 };
 
-use super::{SqliteStore, approval, commit, effect, health, house, journal, notice, purge, run, session};
+use super::{
+    SqliteStore, approval, asked, commit, effect, health, house, journal, notice, profile, purge, run, session, tally,
+};
 use crate::{
     Result, Store,
     types::{
         ApiKeyRow, ApprovalFilter, ApprovalItem, ChainHead, Commit, Content, DueEffect, DueNotice, EffectFilter, Gauge,
-        Health, HouseCommit, HouseWrite, NewRun, Page, Purged, Reserved, RunFilter, RunOverdue, RunRef, SessionRow,
-        TokenHit, UserRow,
+        Health, HouseCommit, HouseWrite, InboxFilter, NewRun, Page, ProfileRow, Purged, Reserved, RunFilter,
+        RunOverdue, RunRef, SessionRow, TallyRow, TokenHit, UserRow,
     },
 };
 
@@ -78,6 +80,14 @@ impl Store for SqliteStore {
         let (tenant, filter) = (tenant.clone(), filter.clone());
         self.pool.read(move |tx| approval::find(tx, &tenant, &filter)).await
     }
+    async fn inbox_find(&self, tenant: &Tenant, filter: &InboxFilter) -> Result<Page<ApprovalItem>> {
+        let (tenant, filter) = (tenant.clone(), filter.clone());
+        self.pool.read(move |tx| asked::find(tx, &tenant, &filter)).await
+    }
+    async fn inbox_count(&self, tenant: &Tenant, members: Option<&[String]>) -> Result<u64> {
+        let (tenant, members) = (tenant.clone(), members.map(<[String]>::to_vec));
+        self.pool.read(move |tx| asked::count(tx, &tenant, members.as_deref())).await
+    }
     async fn approval_overdue(&self, limit: u32) -> Result<Vec<RunRef>> {
         self.pool.read(move |tx| approval::overdue(tx, limit)).await
     }
@@ -131,6 +141,29 @@ impl Store for SqliteStore {
     async fn session_delete(&self, hash: &Digest) -> Result<()> {
         let hash = *hash;
         self.pool.write(move |tx| session::delete(tx, &hash)).await
+    }
+    async fn session_delete_of(&self, tenant: &Tenant, user: &str) -> Result<()> {
+        let (tenant, user) = (tenant.clone(), user.to_owned());
+        self.pool.write(move |tx| session::delete_of(tx, &tenant, &user)).await
+    }
+    async fn profile_find(&self, tenant: &Tenant, subject: &str) -> Result<Option<ProfileRow>> {
+        let (tenant, subject) = (tenant.clone(), subject.to_owned());
+        self.pool.read(move |tx| profile::find(tx, &tenant, &subject)).await
+    }
+    async fn profile_put(&self, profile: ProfileRow) -> Result<()> {
+        self.pool.write(move |tx| profile::put(tx, &profile)).await
+    }
+    async fn profile_list(&self, tenant: &Tenant) -> Result<Vec<ProfileRow>> {
+        let tenant = tenant.clone();
+        self.pool.read(move |tx| profile::list(tx, &tenant)).await
+    }
+    async fn tally_add(&self, rows: &[TallyRow]) -> Result<()> {
+        let rows = rows.to_vec();
+        self.pool.write(move |tx| tally::add(tx, &rows)).await
+    }
+    async fn tally_find(&self, tenant: &Tenant, since_day: i32, until_day: i32) -> Result<Vec<TallyRow>> {
+        let tenant = tenant.clone();
+        self.pool.read(move |tx| tally::find(tx, &tenant, since_day, until_day)).await
     }
     async fn notice_due(&self, limit: u32) -> Result<Vec<DueNotice>> {
         self.pool.read(move |tx| notice::due(tx, limit)).await

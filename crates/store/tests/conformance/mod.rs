@@ -16,8 +16,10 @@ pub mod effect;
 pub mod fixtures;
 pub mod guard;
 pub mod house;
+pub mod inbox;
 pub mod journal;
 pub mod notice;
+pub mod people;
 pub mod purge;
 pub mod reserve;
 pub mod run;
@@ -63,10 +65,12 @@ pub const TIMES: &[(&str, &[&str])] = &[
     ("effects", &["due_at", "lease_expires_at", "first_sent_at", "unknown_since", "created_at", "updated_at"]),
     ("attempts", &["started_at", "ended_at"]),
     ("approvals", &["created_at", "expires_at", "next_step_at", "decided_at"]),
+    ("asked", &["created_at", "expires_at"]),
     ("approval_tokens", &["created_at", "expires_at"]),
     ("heads", &["purge_after"]),
     ("notices", &["due_at"]),
     ("sessions", &["created_at", "seen_at", "expires_at"]),
+    ("profiles", &["created_at", "seen_at"]),
 ];
 
 /// Makes a test of every function of the suite, for one bench.
@@ -142,6 +146,17 @@ macro_rules! conformance {
                 other_approvals_come_newest_first
                 overdue_approvals_are_expired_or_have_a_step_due
             }
+            inbox {
+                an_inbox_stands_in_each_order
+                a_person_sees_what_was_asked_of_any_of_their_names
+                pages_over_several_members_leave_nothing_out_and_show_nothing_twice
+                a_page_goes_on_where_it_ended_whatever_was_decided_meanwhile
+                an_inbox_follows_its_approvals
+                a_lost_commit_leaves_the_inbox_alone
+                an_approval_that_replaces_another_takes_its_place
+                an_inbox_is_counted_so_far_and_no_further
+                bad_inbox_questions_are_refused
+            }
             journal {
                 a_chain_is_read_in_pages_and_verifies
                 heads_of_runs_and_houses_are_listed_together
@@ -157,6 +172,12 @@ macro_rules! conformance {
                 a_key_of_another_tenant_is_not_replaced
                 people_are_kept_by_tenant_and_name
                 sessions_come_and_go
+            }
+            people {
+                a_profile_is_what_the_last_sign_in_told
+                every_session_of_a_person_ends_at_once
+                tallies_add_up_by_day_name_and_bucket
+                tallies_of_many_at_once_lose_nothing
             }
             notice {
                 due_notices_come_oldest_first
