@@ -38,6 +38,7 @@ kinds! {
     ApprovalRequested = "approval_requested",
     ApprovalTokenIssued = "approval_token_issued",
     Decided = "decided",
+    Edited = "edited",
     DecisionRefused = "decision_refused",
     SeparationWaived = "separation_waived",
     ApprovalReminded = "approval_reminded",
@@ -69,6 +70,7 @@ kinds! {
     SignInRefused = "sign_in_refused",
     Purged = "purged",
     NoticeFailed = "notice_failed",
+    NoticeDelivered = "notice_delivered",
 }
 
 /// The facts of an entry: names to values. Only strings, whole numbers, booleans and lists or maps of them, so that

@@ -6,6 +6,7 @@
 
 pub mod actor;
 pub mod approval;
+pub mod diff;
 pub mod digest;
 pub mod effect;
 pub mod ending;

@@ -21,6 +21,8 @@ pub enum Urgency {
     First,
     Reminder,
     Escalation,
+    /// The effects are not the ones that were asked about before: somebody edited them.
+    Edited,
 }
 
 /// The alerts of SPEC section 16.

@@ -2,7 +2,7 @@
 //! Each wants a reason, and each is journalled with the person.
 
 use crate::{
-    actor::Actor,
+    actor::{Actor, Person},
     effect::{Effect, EffectState, Executor},
     ending::roll_up,
     facts,
@@ -13,15 +13,27 @@ use crate::{
     transition::{Draft, Transition},
 };
 
+/// Who asks, as the web room found out. It checks scopes; who else may is decided here, by the run.
+#[derive(Debug, Clone)]
+pub struct Asker {
+    pub actor: Actor,
+    /// The person, where it is one; an API key is none.
+    pub person: Option<Person>,
+    /// True if the caller holds the scope or role of an operator.
+    pub is_operator: bool,
+}
+
 /// Why an operator's command was not taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refused {
+    /// Neither an operator nor one of those who may do this without being one.
+    NotEntitled,
     ReasonRequired,
     /// From this state there is no such way.
     WrongState(&'static str),
 }
 
-fn reason_given(reason: &str) -> Result<String, Refused> {
+pub(crate) fn reason_given(reason: &str) -> Result<String, Refused> {
     let reason = reason.trim();
     if reason.is_empty() {
         return Err(Refused::ReasonRequired);

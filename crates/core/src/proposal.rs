@@ -200,6 +200,9 @@ fn terms(
         remind_at: policy.remind_ms.map(|ms| now.plus_ms(ms)),
         escalate_at: policy.escalate.as_ref().map(|e| now.plus_ms(e.after_ms)),
         escalate_to: policy.escalate.iter().flat_map(|e| e.audience.clone()).collect(),
+        caller_delivers: policy.link_in_answer,
+        undeliverable: false,
+        withdrawn: None,
     }
 }
 
@@ -228,6 +231,7 @@ fn ask(draft: &mut Draft, policy: &ApprovalPolicy, terms: Terms, valid: &Valid, 
         proposed: valid.effects.clone(),
         terms,
         decisions: Vec::new(),
+        edits: Vec::new(),
         created_at: now,
         expires_at: now.plus_ms(policy.expires_ms),
         next_step_at,

@@ -4,7 +4,7 @@
 use effectgate_core::{approval, flow::LeaseOutOfBounds, json::JsonError, key::KeyError};
 use effectgate_store::StoreError;
 
-use crate::view::{ApprovalView, EffectView, Findings, RunView};
+use crate::view::{ApprovalView, ChangeView, EffectView, Findings, RunView};
 
 pub type Result<T, E = EngineError> = std::result::Result<T, E>;
 
@@ -41,12 +41,22 @@ pub enum EngineError {
     SwitchOff,
     #[error("this cannot be done in the state {state}")]
     WrongState { state: String, run: Box<RunView> },
+    #[error("this wants the role operator, or one of those who were asked")]
+    NotEntitled,
     #[error("a reason is required")]
     ReasonRequired,
     #[error("no class of this name: see the error page for the list")]
     UnknownClass,
     #[error("the decision was not taken: {}", why.code())]
-    DecisionRefused { why: approval::Refused, approval: Box<ApprovalView>, run: Box<RunView> },
+    DecisionRefused {
+        why: approval::Refused,
+        /// What is wrong with an edit; pointers from the request's root.
+        findings: Findings,
+        /// With `Changed`: what became other since the person looked, where that is known.
+        changes: Vec<ChangeView>,
+        approval: Box<ApprovalView>,
+        run: Box<RunView>,
+    },
     #[error("this link leads nowhere")]
     UnknownToken,
     #[error("too many others changed the same run; try again")]
@@ -74,6 +84,7 @@ impl EngineError {
             Self::NotBegun { .. } => "effect_not_begun",
             Self::SwitchOff => "switch_off",
             Self::WrongState { .. } => "wrong_state",
+            Self::NotEntitled => "forbidden",
             Self::ReasonRequired => "reason_required",
             Self::UnknownClass => "unknown_class",
             Self::DecisionRefused { why, .. } => why.code(),

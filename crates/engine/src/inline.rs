@@ -14,10 +14,10 @@ use utoipa::ToSchema;
 
 use crate::{
     call::{Answered, LeaseCall},
+    check::{self, Asked},
     engine::{Engine, Step},
     error::{EngineError, Result},
-    gate,
-    propose::{self, Asked},
+    gate, propose,
     settle_run::refused,
     view::{self, EffectView, FindingView},
 };
@@ -52,7 +52,7 @@ impl Engine {
         let switches = self.switches_in_force().await;
         let changed = self.change(&call.tenant, call.run, |agg, now| {
             let policy = self.flow_of(agg)?;
-            let wanted = propose::check_one(self.policy(), policy, asked, content.payload.as_deref(), "")
+            let wanted = check::one_effect(self.policy(), policy, asked, content.payload.as_deref(), "")
                 .map_err(|findings| EngineError::InvalidPayload { findings })?;
             let reissue = self.may_reissue(agg, &wanted, now);
             let facts = gate::facts(agg, content.payload.as_deref(), None, &propose::Request::default());

@@ -3,6 +3,7 @@
 
 pub mod audit;
 pub mod call;
+pub mod check;
 mod claim;
 pub mod clock;
 pub mod connect;

@@ -79,8 +79,9 @@ impl Engine {
     }
 }
 
-fn refused(agg: &Aggregate, why: Refused) -> EngineError {
+pub(crate) fn refused(agg: &Aggregate, why: Refused) -> EngineError {
     match why {
+        Refused::NotEntitled => EngineError::NotEntitled,
         Refused::ReasonRequired => EngineError::ReasonRequired,
         Refused::WrongState(state) => {
             EngineError::WrongState { state: state.to_owned(), run: Box::new(view::run_view(agg, None, &[])) }

@@ -3,7 +3,7 @@
 
 use effectgate_core::{
     approval::ApprovalState,
-    ids::{EffectType, Tenant},
+    ids::Tenant,
     json::{self, Json},
     proposal::{self, INVALID_OUTPUT, Model, Proposed, Valid},
     run::{Aggregate, RunState},
@@ -16,6 +16,7 @@ use utoipa::ToSchema;
 
 use crate::{
     call::{Answered, LeaseCall, Moved},
+    check,
     engine::Engine,
     error::{EngineError, Result},
     gate,
@@ -24,14 +25,7 @@ use crate::{
     view::{self, ApprovalView, FindingView, Findings, RunView},
 };
 
-/// An effect as a worker asks for it.
-#[derive(Debug, Clone)]
-pub struct Asked {
-    pub effect_type: String,
-    pub target: Option<String>,
-    /// The JSON text as it came in.
-    pub payload: String,
-}
+pub use crate::check::Asked;
 
 /// A proposal as it came in.
 #[derive(Debug, Clone, Default)]
@@ -70,7 +64,6 @@ pub enum Proposal {
 pub const EFFECTS_MAX: usize = 32;
 /// The text on the card, bounded like every text a worker hands in.
 pub const SUMMARY_CHARS_MAX: usize = 4_000;
-const TARGET_CHARS_MAX: usize = 1_000;
 
 /// What validation found, or the proposal ready for core.
 struct Read {
@@ -241,7 +234,7 @@ fn effects(
     }
     let (mut proposed, mut findings): (Vec<Proposed>, Findings) = (Vec::new(), Vec::new());
     for (n, one) in asked.iter().enumerate() {
-        match check_one(policy, flow, one, payload, &format!("/effects/{n}")) {
+        match check::one_effect(policy, flow, one, payload, &format!("/effects/{n}")) {
             Ok(effect) => {
                 if proposed.iter().any(|p| p.effect_type == effect.effect_type && p.target == effect.target) {
                     let said = "this type and target is in the list already: one effect per type and target";
@@ -270,90 +263,6 @@ fn mapped(flow: &FlowPolicy, output: &Json) -> Vec<Asked> {
         Some(Asked { effect_type: effect_type.as_str().into(), target: None, payload: payload.to_text() })
     });
     wanted.collect()
-}
-
-/// Checks one effect: type known, target allowed, payload strict JSON and right for schema and connector.
-pub(crate) fn check_one(
-    policy: &Policy,
-    flow: &FlowPolicy,
-    asked: &Asked,
-    run_payload: Option<&str>,
-    at: &str,
-) -> Result<Proposed, Findings> {
-    let one =
-        |pointer: &str, keyword: &str, said: String| vec![FindingView::new(format!("{at}{pointer}"), keyword, said)];
-    let effect_type = EffectType::new(asked.effect_type.clone());
-    let (Some(effect), Some(rules)) = (flow.flow.effects.get(&effect_type), flow.effects.get(&effect_type)) else {
-        let known: Vec<&str> = flow.flow.effects.keys().map(EffectType::as_str).collect();
-        return Err(one("/type", "enum", format!("this flow knows the effects {}", known.join(", "))));
-    };
-    let json = json::parse(asked.payload.as_bytes())
-        .map_err(|e| one(&format!("/payload{}", e.pointer), e.code.as_str(), e.detail.clone()))?;
-    let target = target_of(&effect.target, asked, run_payload, &json).map_err(|said| one("/target", "const", said))?;
-    let value = json.to_value();
-    let mut findings: Findings = Vec::new();
-    if let Some(schema) = &rules.payload_schema {
-        let found = schema.validate(&value);
-        findings.extend(found.into_iter().map(|f| FindingView::new(f.pointer, &f.keyword, f.message)));
-    }
-    match policy.provider(&effect.provider) {
-        Some(provider) => findings.extend(provider.connector.check(&effect_type, &target, &value)),
-        None => findings.push(FindingView::new("", "provider", "the provider of this effect is not configured")),
-    }
-    if !findings.is_empty() {
-        let placed = |f: FindingView| FindingView { pointer: format!("{at}/payload{}", f.pointer), ..f };
-        return Err(findings.into_iter().map(placed).collect());
-    }
-    Ok(Proposed {
-        effect_type,
-        target,
-        provider: effect.provider.clone(),
-        payload: asked.payload.clone(),
-        window_ms: gate::window_ms(&effect.gate),
-        impact: effect.impact.as_str().into(),
-        gate: effect.gate.as_str().into(),
-    })
-}
-
-fn target_of(
-    rule: &effectgate_core::flow::TargetRule,
-    asked: &Asked,
-    run_payload: Option<&str>,
-    payload: &Json,
-) -> std::result::Result<String, String> {
-    use effectgate_core::flow::TargetRule;
-    let target = match rule {
-        TargetRule::Proposal => {
-            let named =
-                asked.target.clone().or_else(|| payload.pointer("/to").and_then(Json::as_str).map(str::to_owned));
-            named.unwrap_or_default()
-        }
-        TargetRule::Payload(pointer) => {
-            let stored = run_payload.and_then(|text| json::parse(text.as_bytes()).ok());
-            let stored = stored.as_ref().and_then(|json| json.pointer(pointer)).and_then(text_of);
-            let allowed =
-                stored.ok_or_else(|| format!("the run's payload has no {pointer} that could be the target"))?;
-            match &asked.target {
-                Some(named) if *named != allowed => {
-                    return Err(format!("the target of this flow is the run's {pointer}, nothing else"));
-                }
-                _ => allowed,
-            }
-        }
-    };
-    let is_bad = target.trim().is_empty() || target.chars().any(char::is_control);
-    if is_bad || target.chars().count() > TARGET_CHARS_MAX {
-        return Err("a target is a text of 1 to 1000 characters without control characters".into());
-    }
-    Ok(target)
-}
-
-fn text_of(json: &Json) -> Option<String> {
-    match json {
-        Json::String(text) => Some(text.clone()),
-        Json::Number(number) => Some(number.as_str().to_owned()),
-        _ => None,
-    }
 }
 
 /// What the card shows besides the effects; lies with the content, not in the journal.

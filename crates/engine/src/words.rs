@@ -29,10 +29,20 @@ pub(crate) fn of(kind: &str, facts: &Value) -> String {
         "approval_requested" => format!("asked {} to decide: {}", fact("audience"), fact("why")),
         "approval_token_issued" => format!("issued a link to {}", fact("audience")),
         "decided" => format!("decided: {}{}", fact("decision"), because("reason")),
+        "edited" => format!("edited the effects in {} place(s)", fact("changes_total")),
         "decision_refused" => format!("tried to decide and was refused: {}", fact("code")),
-        "separation_waived" => "decided on an own request, which this flow allows by name".into(),
+        "separation_waived" => match fact("what").as_str() {
+            "own_edit" => "approved an own edit alone, which this flow allows by name".into(),
+            _ => "decided on an own request, which this flow allows by name".into(),
+        },
         "approval_reminded" => format!("reminded {}", fact("audience")),
         "approval_escalated" => format!("escalated to {}", fact("audience")),
+        "approval_withdrawn" => format!("took the question back{}", because("reason")),
+        "notice_failed" => "could tell nobody of the question".into(),
+        "notice_delivered" => "told somebody of the question after all".into(),
+        "approval_expired" if fact("outcome") == "undeliverable" => {
+            "nobody decided in time: nobody could be told".into()
+        }
         "approval_expired" => "nobody decided in time".into(),
         "effect_queued" => format!("put {} into the outbox for {}", fact("type"), fact("provider")),
         "effect_begun" => format!("began {} at {} itself", fact("type"), fact("provider")),

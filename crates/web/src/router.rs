@@ -13,8 +13,8 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
     api::{
-        approvals, batch, claim, effects, ending, inline, journal, operate, proposal, renew, reserve, runs, session,
-        switches, whoami,
+        approvals, batch, claim, decide, effects, ending, inline, journal, operate, proposal, renew, reserve, runs,
+        session, switches, whoami,
     },
     app::App,
     docs, health, metrics, pages,
@@ -44,7 +44,7 @@ pub(crate) fn api() -> OpenApiRouter<App> {
         .routes(routes!(operate::resolve))
         .routes(routes!(approvals::find))
         .routes(routes!(approvals::get))
-        .routes(routes!(approvals::decide))
+        .routes(routes!(decide::decide))
         .routes(routes!(switches::list, switches::turn))
         .routes(routes!(journal::verify))
         .routes(routes!(journal::export))

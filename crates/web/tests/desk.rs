@@ -77,7 +77,7 @@ async fn a_wish_that_cannot_be_is_refused_and_the_approval_stays_open() {
         (json!({"decision": "yes", "effects_hash": hash}), 400, "bad_member"),
         (json!({"effects_hash": hash}), 400, "missing_member"),
         (json!({"decision": "approve"}), 400, "missing_member"),
-        (json!({"decision": "edit", "effects_hash": hash, "effects": []}), 400, "edit_not_supported"),
+        (json!({"decision": "edit", "effects_hash": hash, "effects": []}), 422, "invalid_edit"),
         (json!({"decision": "approve", "effects_hash": hash, "effects": []}), 400, "bad_member"),
         (json!({"decision": "approve", "effects_hash": "sha256:x"}), 400, "bad_member"),
         (json!({"decision": "reject", "effects_hash": hash}), 400, "reason_required"),

@@ -30,7 +30,7 @@ fn asked_with(policy: &ApprovalPolicy, requested_by: Option<&str>, passage: Pass
 }
 
 fn wish(agg: &Aggregate, verdict: Verdict) -> Wish {
-    Wish { verdict, reason: Some("because".into()), shown: agg.approval().unwrap().effects_hash }
+    Wish { verdict, reason: Some("because".into()), shown: agg.approval().unwrap().effects_hash, edited: None }
 }
 
 fn decide(agg: &Aggregate, person: &Person, verdict: Verdict, now: Timestamp) -> Result<Aggregate, Refused> {

@@ -48,7 +48,7 @@ fn fail(agg: &Aggregate, class: FailClass) -> Option<Transition> {
 
 fn decide(agg: &Aggregate, verdict: Verdict) -> Option<Transition> {
     let approval = agg.approval()?;
-    let wish = Wish { verdict, reason: Some("because".into()), shown: approval.effects_hash };
+    let wish = Wish { verdict, reason: Some("because".into()), shown: approval.effects_hash, edited: None };
     approval::decide(agg, approval.id, &person("anna", &["lead"]), &wish, at(1)).ok()
 }
 

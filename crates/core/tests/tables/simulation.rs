@@ -283,7 +283,7 @@ fn decide(world: &mut World, dice: &mut Dice) {
     let verdict = if dice.roll(4) == 0 { Verdict::Reject } else { Verdict::Approve };
     let shown = if dice.roll(8) == 0 { digest(9) } else { shown };
     let who = person(["anna", "bert"][dice.roll(2) as usize], &[["lead"], ["guest"]][usize::from(dice.roll(5) == 0)]);
-    let wish = Wish { verdict, reason: Some("so".into()), shown };
+    let wish = Wish { verdict, reason: Some("so".into()), shown, edited: None };
     let now = world.now();
     let t = match approval::decide(&world.agg, id, &who, &wish, now) {
         Ok(t) => Some(t),

@@ -21,6 +21,7 @@ pub(super) fn request(run: &Run, approval: &Approval, urgency: Urgency, link: &s
         Urgency::First => "Decision wanted",
         Urgency::Reminder => "Reminder: decision wanted",
         Urgency::Escalation => "Escalated: decision wanted",
+        Urgency::Edited => "Changed: decision wanted",
     };
     let mut text = format!("{word} before {}\n\n{link}\n\n", approval.expires_at);
     let _ = writeln!(text, "Flow: {}\nKey: {}", run.flow, plain(&run.key));

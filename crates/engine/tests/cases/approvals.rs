@@ -72,7 +72,7 @@ async fn hc_31_approve_against_reject_is_one_decision_in_each_of_200_rounds() {
 
         let (won, lost) = if yes.is_ok() { (yes, no) } else { (no, yes) };
         let won = won.unwrap();
-        let Err(EngineError::DecisionRefused { why: Refused::Over, approval, run }) = lost else {
+        let Err(EngineError::DecisionRefused { why: Refused::Over, approval, run, .. }) = lost else {
             panic!("{round}: {lost:?}")
         };
         let agg = world.agg(id).await;

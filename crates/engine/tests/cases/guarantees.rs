@@ -221,7 +221,7 @@ async fn g5_decided_bytes_an_approval_is_bound_to_what_was_shown() {
     let agg = world.agg(held.run.id).await;
     let id = agg.approvals[0].id;
     let other = effectgate_core::digest::Digest::of(b"another card");
-    let wish = |shown| Wish { verdict: Verdict::Approve, reason: None, shown };
+    let wish = |shown| Wish { verdict: Verdict::Approve, reason: None, shown, edited: None };
 
     let stale = world.engine.decide(&world.caller.tenant, id, &lead("anna"), &wish(other)).await;
     assert!(matches!(stale, Err(EngineError::DecisionRefused { why: Refused::Changed { .. }, .. })));

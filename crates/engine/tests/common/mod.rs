@@ -355,7 +355,7 @@ impl World {
         let agg = self.agg(id).await;
         let approval = agg.approval().unwrap();
         let reason = (verdict == Verdict::Reject).then(|| "not good".to_owned());
-        let wish = Wish { verdict, reason, shown: approval.effects_hash };
+        let wish = Wish { verdict, reason, shown: approval.effects_hash, edited: None };
         self.engine.decide(&self.caller.tenant, approval.id, person, &wish).await
     }
 

@@ -60,6 +60,7 @@ fn approval_at<C: Cells>(cells: &C, offset: usize) -> Result<Approval> {
         proposed: r.json("proposed")?,
         terms: r.json("terms")?,
         decisions: r.json("decisions")?,
+        edits: Vec::new(),
         created_at: r.time("created_at")?,
         expires_at: r.time("expires_at")?,
         next_step_at: r.opt_time("next_step_at")?,

@@ -226,6 +226,9 @@ pub fn approval(run: RunId, n: i32, now: Timestamp) -> Approval {
         gate: "approve".into(),
     }];
     let terms = Terms {
+        caller_delivers: false,
+        undeliverable: false,
+        withdrawn: None,
         audience: vec!["role:lead".into()],
         quorum: 1,
         login: LoginRule::Required,

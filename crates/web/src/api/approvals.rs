@@ -1,12 +1,7 @@
-//! Approvals: find, read, and the API way to decide, for signed-in people only. Journey (b) passes through here as it
-//! passes through the page: both call the engine's one function.
+//! Approvals: find and read. Deciding has a file of its own.
 
 use axum::extract::State;
-use effectgate_core::{
-    approval::{ApprovalState, Verdict, Wish},
-    digest::Digest,
-    ids::ApprovalId,
-};
+use effectgate_core::{approval::ApprovalState, ids::ApprovalId};
 use effectgate_engine::{
     EngineError,
     view::{self, ApprovalView, RunView},
@@ -16,12 +11,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
-use super::{Reply, detached, may_touch, operate};
+use super::{Reply, may_touch};
 use crate::{
     app::App,
-    auth::allowed::{Allowed, Deciding, ReadApprovals},
+    auth::allowed::{Allowed, ReadApprovals},
     problem::{Code, Problem, Result},
-    request::{Body, Id, Query, Wire, limit, raw},
+    request::{Id, Query, limit},
 };
 
 #[derive(Debug, Default, Deserialize, IntoParams)]
@@ -73,38 +68,6 @@ pub(crate) struct ProposedView {
     gate: String,
     #[schema(value_type = Object)]
     payload: Option<Box<RawValue>>,
-}
-
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(example = json!({"decision": "approve", "effects_hash": "sha256:…"}))]
-pub(crate) struct DecideRequest {
-    decision: Choice,
-    /// As it was shown; if the effects are others now, nothing is decided.
-    effects_hash: String,
-    /// Required to reject.
-    reason: Option<String>,
-    #[serde(default, deserialize_with = "raw")]
-    #[schema(value_type = Option<Vec<Object>>)]
-    effects: Option<Box<RawValue>>,
-}
-
-impl Wire for DecideRequest {}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Choice {
-    Approve,
-    Reject,
-    Edit,
-}
-
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct DecideAnswer {
-    /// `approve` or `reject`.
-    decision: &'static str,
-    repeated: bool,
-    run: RunView,
 }
 
 /// Find approvals.
@@ -159,46 +122,4 @@ pub(crate) async fn get(
         effects: effects.collect(),
         run: app.engine.view(&agg).await?,
     }))
-}
-
-/// Decide an approval, as a signed-in person.
-///
-/// Wants the session's cookie and the header `Effectgate-Csrf: 1`; an API key cannot decide, whatever its scopes.
-/// `edit` is not supported yet: reject with the reason, and let the worker propose again.
-#[utoipa::path(post, path = "/v1/approvals/{id}/decide", operation_id = "decide", tag = "approvals", request_body = DecideRequest,
-    params(("id" = String, Path, description = "The approval")),
-    responses((status = 200, description = "Decided", body = DecideAnswer)))]
-pub(crate) async fn decide(
-    State(app): State<App>,
-    Deciding(signed_in): Deciding,
-    Id(id): Id<ApprovalId>,
-    body: Body<DecideRequest>,
-) -> Result<Reply> {
-    let wish = wish(body.value)?;
-    detached(async move {
-        let decided = app.engine.decide(&signed_in.tenant, id, &signed_in.person, &wish).await?;
-        let decision = wish.verdict.as_str();
-        Ok(Reply::ok(&DecideAnswer { decision, repeated: decided.repeated, run: decided.run }))
-    })
-    .await
-}
-
-fn wish(asked: DecideRequest) -> Result<Wish> {
-    let verdict = match asked.decision {
-        Choice::Approve => Verdict::Approve,
-        Choice::Reject => Verdict::Reject,
-        Choice::Edit => {
-            let said = "reject with the reason and let the worker propose again";
-            return Err(Problem::new(Code::EditNotSupported, said).at("/decision"));
-        }
-    };
-    if asked.effects.is_some() {
-        return Err(Problem::new(Code::BadMember, "effects belong to an edit").at("/effects"));
-    }
-    let digits = asked.effects_hash.strip_prefix("sha256:").unwrap_or(&asked.effects_hash);
-    let shown: Digest = digits.parse().map_err(|_| {
-        Problem::new(Code::BadMember, "effects_hash is \"sha256:\" and 64 hex digits").at("/effects_hash")
-    })?;
-    let reason = asked.reason.map(operate::reason).transpose()?;
-    Ok(Wish { verdict, reason, shown })
 }

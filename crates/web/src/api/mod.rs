@@ -4,6 +4,7 @@
 pub(crate) mod approvals;
 pub(crate) mod batch;
 pub(crate) mod claim;
+pub(crate) mod decide;
 pub(crate) mod effects;
 pub(crate) mod ending;
 pub(crate) mod inline;

@@ -55,11 +55,11 @@ impl Wire for ProposalRequest {}
 #[serde(deny_unknown_fields)]
 pub(crate) struct EffectAsked {
     #[serde(rename = "type")]
-    effect_type: String,
-    target: Option<String>,
+    pub(super) effect_type: String,
+    pub(super) target: Option<String>,
     /// Goes out byte for byte as it came in.
     #[schema(value_type = Object)]
-    payload: Box<RawValue>,
+    pub(super) payload: Box<RawValue>,
 }
 
 /// The model's part of the story, for the journal.

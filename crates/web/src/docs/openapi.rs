@@ -33,9 +33,10 @@ const REASON: &[Code] = &[Code::ReasonRequired, Code::ReasonTooLong];
 /// What an operation adds of its own.
 fn own(operation: &str) -> Vec<Code> {
     use Code::{
-        AlreadyDecided, ApprovalOver, BadKey, BadLease, CannotDecide, EditNotSupported, EffectDiffers, EffectNotBegun,
-        EffectsChanged, EffectsOpen, InvalidOutput, InvalidPayload, LeaseLost, LoginRequired, NotInAudience,
-        NotQualified, PayloadConflict, SeparationOfDuties, SwitchOff, UnknownClass, UnknownFlow, WrongState,
+        AlreadyDecided, ApprovalOver, BadKey, BadLease, CannotDecide, EffectDiffers, EffectNotBegun, EffectsChanged,
+        EffectsOpen, InvalidEdit, InvalidOutput, InvalidPayload, LeaseLost, LoginRequired, NotInAudience, NotQualified,
+        NothingChanged, PayloadConflict, SeparationOfDuties, SwitchOff, TooManyEdits, UnknownClass, UnknownFlow,
+        WrongState,
     };
     let (own, reason): (&[Code], bool) = match operation {
         "reserve" => (&[BadKey, BadLease, UnknownFlow, InvalidPayload, PayloadConflict], false),
@@ -46,12 +47,15 @@ fn own(operation: &str) -> Vec<Code> {
         "fail" => (&[LeaseLost, EffectsOpen, UnknownClass, UnknownFlow], false),
         "begin_effect" => (&[InvalidPayload, EffectDiffers, LeaseLost, SwitchOff, UnknownFlow], false),
         "settle_effect" => (&[LeaseLost, EffectNotBegun], false),
-        "cancel_effect" | "resolve_effect" | "release_run" | "close_run" => (&[WrongState], true),
+        "cancel_effect" | "resolve_effect" | "release_run" | "close_run" | "withdraw_approval" => (&[WrongState], true),
         "turn_switch" => (&[], true),
         "decide" => (
             &[
                 CannotDecide,
-                EditNotSupported,
+                InvalidEdit,
+                NothingChanged,
+                TooManyEdits,
+                UnknownFlow,
                 ApprovalOver,
                 EffectsChanged,
                 LoginRequired,

@@ -249,6 +249,7 @@ fn decision_line(decision: &Decision, now: Timestamp) -> DecisionLine {
         verdict: match decision.verdict {
             Verdict::Approve => "approved",
             Verdict::Reject => "rejected",
+            Verdict::Edit => "edited and approved",
         },
         at: When::new(decision.at, now),
         reason: decision.reason.as_deref().map(TextBlock::new),
@@ -257,7 +258,7 @@ fn decision_line(decision: &Decision, now: Timestamp) -> DecisionLine {
 }
 
 fn quorum(approval: &Approval) -> Option<String> {
-    let approvals = approval.decisions.iter().filter(|d| d.verdict == Verdict::Approve).count();
+    let approvals = approval.approvals().count();
     (approval.terms.quorum > 1).then(|| format!("{approvals} of {} approvals", approval.terms.quorum))
 }
 

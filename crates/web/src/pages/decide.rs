@@ -109,7 +109,7 @@ fn wish(form: &DecisionForm) -> Result<Wish> {
     let bad = |_| Problem::new(Code::BadMember, "the form names no hash of what was shown").at("/effects_hash");
     let shown: Digest = form.effects_hash.parse().map_err(bad)?;
     let reason = Some(form.reason.replace("\r\n", "\n")).filter(|reason| !reason.trim().is_empty());
-    Ok(Wish { verdict, reason, shown })
+    Ok(Wish { verdict, reason, shown, edited: None })
 }
 
 /// The card as it is now, with what stood in the way on top. Nothing that was typed is lost.
@@ -120,11 +120,13 @@ async fn refused(visit: &Visit, door: &Door, viewer: &Viewer, wish: &Wish, why: 
     };
     let reason = wish.reason.clone().unwrap_or_default();
     let typed = match wish.verdict {
-        Verdict::Approve => Typed { note: reason, reason: String::new() },
+        Verdict::Approve | Verdict::Edit => Typed { note: reason, reason: String::new() },
         Verdict::Reject => Typed { note: String::new(), reason },
     };
     let problem = Problem::from(EngineError::DecisionRefused {
         why: why.clone(),
+        findings: Vec::new(),
+        changes: Vec::new(),
         approval: Box::new(effectgate_engine::view::approval_view(&found.approval)),
         run: Box::new(effectgate_engine::view::bare_run(&found.agg.run)),
     });

@@ -62,7 +62,7 @@ codes! {
     InvalidPayload = "invalid_payload", BAD_REQUEST, "The payload breaks the flow's schema";
     ReasonRequired = "reason_required", BAD_REQUEST, "A reason is required";
     ReasonTooLong = "reason_too_long", BAD_REQUEST, "The reason is too long";
-    EditNotSupported = "edit_not_supported", BAD_REQUEST, "Editing while approving is not supported";
+    NothingChanged = "nothing_changed", BAD_REQUEST, "The edit changes nothing";
     // Who calls.
     Unauthorized = "unauthorized", UNAUTHORIZED, "Who calls is not known";
     Forbidden = "forbidden", FORBIDDEN, "The caller may not do this";
@@ -80,6 +80,7 @@ codes! {
     UnknownToken = "unknown_token", NOT_FOUND, "This link leads nowhere";
     PayloadConflict = "payload_conflict", UNPROCESSABLE_ENTITY, "The key stands for another payload";
     InvalidOutput = "invalid_output", UNPROCESSABLE_ENTITY, "The output or its effects are invalid";
+    InvalidEdit = "invalid_edit", UNPROCESSABLE_ENTITY, "The edited effects are invalid";
     EffectDiffers = "effect_differs", UNPROCESSABLE_ENTITY, "The effect was begun with another payload";
     LeaseLost = "lease_lost", CONFLICT, "The lease is not yours any more";
     EffectsOpen = "effects_open", CONFLICT, "Inline effects were begun and not settled";
@@ -88,6 +89,7 @@ codes! {
     SwitchOff = "switch_off", CONFLICT, "Actions are switched off";
     ApprovalOver = "approval_over", CONFLICT, "This approval has ended";
     EffectsChanged = "effects_changed", CONFLICT, "The effects are not the ones that were shown";
+    TooManyEdits = "too_many_edits", CONFLICT, "This approval has been edited too often";
     AlreadyDecided = "already_decided", CONFLICT, "This person has decided already";
     // Passing troubles and ours.
     Contended = "contended", SERVICE_UNAVAILABLE, "Too many others changed the same thing";

@@ -33,10 +33,16 @@ impl From<EngineError> for Problem {
             EngineError::NotBegun { effect } => Self::new(Code::EffectNotBegun, said).with("effect", &effect),
             EngineError::WrongState { run, .. } => Self::new(Code::WrongState, said).with("run", &run),
             EngineError::SwitchOff => Self::new(Code::SwitchOff, said),
+            EngineError::NotEntitled => Self::new(Code::Forbidden, said),
             EngineError::ReasonRequired => Self::new(Code::ReasonRequired, said).at("/reason"),
             EngineError::UnknownClass => Self::new(Code::UnknownClass, said).at("/class"),
-            EngineError::DecisionRefused { why, approval, run } => {
-                refused(&why).with("approval", &approval).with("run", &run)
+            EngineError::DecisionRefused { why, findings, changes, approval, run } => {
+                let problem = refused(&why).with("approval", &approval).with("run", &run);
+                match why {
+                    Refused::InvalidEdit => problem.with("errors", &findings),
+                    Refused::Changed { .. } => problem.with("changes", &changes),
+                    _ => problem,
+                }
             }
             EngineError::UnknownToken => Self::new(Code::UnknownToken, said),
             EngineError::Contended => Self::new(Code::Contended, said).retry_after_ms(RETRY_AFTER_MS),
@@ -114,6 +120,17 @@ fn refused(why: &Refused) -> Problem {
             Problem::new(Code::AlreadyDecided, "this person has decided already; others of the quorum are waited for")
         }
         Refused::ReasonRequired => Problem::new(Code::ReasonRequired, "a rejection wants a reason").at("/reason"),
+        Refused::InvalidEdit => {
+            Problem::new(Code::InvalidEdit, "the edit breaks the rules for effects; nothing was decided").at("/effects")
+        }
+        Refused::NothingChanged => {
+            let said = "every value is as it was: approve it as it is, or change something";
+            Problem::new(Code::NothingChanged, said).at("/effects")
+        }
+        Refused::TooManyEdits => {
+            let said = "this approval has been edited too often; reject it and let the worker propose again";
+            Problem::new(Code::TooManyEdits, said).at("/decision")
+        }
         Refused::ReasonTooLong => {
             Problem::new(Code::ReasonTooLong, "a reason has at most 2000 characters").at("/reason")
         }
