@@ -247,6 +247,7 @@ pub fn approval(run: RunId, n: i32, now: Timestamp) -> Approval {
         proposed,
         terms,
         decisions: vec![],
+        edits: vec![],
         created_at: now,
         expires_at: now.plus_ms(DAY_MS),
         next_step_at: None,
