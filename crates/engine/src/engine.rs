@@ -18,6 +18,7 @@ use crate::{
     error::{EngineError, Result},
     policy::{FlowPolicy, Policy},
     probe,
+    pulse::Touched,
     view::{self, RunView},
 };
 
@@ -44,6 +45,7 @@ pub(crate) struct Inner {
     pub switches: crate::switch::Cache,
     pub hot: crate::hot::Hot,
     pub stuck_due: crate::sweep::Due,
+    pub pulse: crate::pulse::Pulse,
 }
 
 /// How often an operation starts again because somebody else changed the run in between. A run is changed by one
@@ -64,6 +66,7 @@ impl Engine {
             switches: crate::switch::Cache::default(),
             hot,
             stuck_due: crate::sweep::Due::default(),
+            pulse: crate::pulse::Pulse::default(),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -130,12 +133,14 @@ impl Engine {
         }
         let (work, notices) = (!transition.effects.is_empty(), !transition.notices.is_empty());
         let id = transition.run.id;
+        let touched = self.inner().pulse.is_heard().then(|| Touched::by(&transition));
         let committed = self.store().commit(transition).await;
         // Also where the outcome is not known.
         self.inner().hot.changed(&id);
         let committed = committed?;
         if committed != Commit::Lost {
             self.nudges().after_commit(work, notices);
+            touched.iter().for_each(|touched| self.raise(touched));
         }
         Ok(committed)
     }

@@ -27,6 +27,7 @@ pub mod people;
 pub mod policy;
 pub mod probe;
 pub mod propose;
+pub mod pulse;
 pub mod random;
 pub mod reconcile;
 mod renew;

@@ -22,6 +22,7 @@ use crate::{
     hot::Ticket,
     policy::FlowPolicy,
     probe,
+    pulse::{Topic, Touched},
     view::{self, FindingView, LeaseView, RunView},
 };
 
@@ -90,7 +91,11 @@ impl Engine {
         let new = self.new_run(caller, &request, &checked);
         let mut run = new.run.clone();
         probe::at("reserve.before_commit").await;
-        let (found, lease) = match self.store().run_reserve(new).await? {
+        let stored = self.store().run_reserve(new).await?;
+        if matches!(stored, Stored::Created { .. }) {
+            self.raise(&Touched::of(&caller.tenant, Topic::Runs));
+        }
+        let (found, lease) = match stored {
             Stored::Created { lease: Some(lease) } => {
                 probe::at("reserve.after_commit").await;
                 run.head.seq = 1;

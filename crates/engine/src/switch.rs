@@ -28,6 +28,7 @@ use crate::{
     connect::WriteGate,
     engine::Engine,
     error::{EngineError, Result},
+    pulse::{Topic, Touched},
 };
 
 /// How old a reading may be when the first byte is written.
@@ -74,6 +75,7 @@ impl Engine {
         self.check_turn(turn)?;
         let receipt = self.commit_turn(tenant, actor, turn).await?;
         self.inner().switches.clear();
+        self.raise(&Touched::of(tenant, Topic::Switches));
         if turn.enabled {
             self.nudges().after_commit(true, true);
         } else {

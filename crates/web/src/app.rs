@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use effectgate_engine::Engine;
 
-use crate::auth::{attempts::Attempts, failures::Failures, key_cache::KeyCache, password::Passwords};
+use crate::{
+    auth::{attempts::Attempts, failures::Failures, key_cache::KeyCache, password::Passwords},
+    pages::live::Live,
+};
 
 /// What the config says about the HTTP side. Every limit has its reason beside it.
 #[derive(Debug, Clone)]
@@ -57,6 +60,7 @@ pub struct App {
     pub(crate) failures: Arc<Failures>,
     pub(crate) attempts: Arc<Attempts>,
     pub(crate) passwords: Arc<Passwords>,
+    pub(crate) live: Arc<Live>,
 }
 
 impl App {
@@ -69,6 +73,7 @@ impl App {
             failures: Arc::new(Failures::default()),
             attempts: Arc::new(Attempts::default()),
             passwords: Arc::new(Passwords::default()),
+            live: Arc::new(Live::default()),
         }
     }
 }

@@ -30,7 +30,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// # Errors
 /// None from connections; the listener's own address, if it cannot be read.
 pub async fn serve(listener: TcpListener, app: App, shutdown: impl Future<Output = ()> + Send) -> io::Result<()> {
-    let settings = app.settings.clone();
+    let (settings, live) = (app.settings.clone(), app.live.clone());
     tracing::info!(address = %listener.local_addr()?, "listening");
     let router = router(app);
     let upkeep = tokio::spawn(metrics::upkeep());
@@ -52,6 +52,7 @@ pub async fn serve(listener: TcpListener, app: App, shutdown: impl Future<Output
     }
     drop(listener);
     stop.send_replace(true);
+    live.end();
     upkeep.abort();
     drained(&permits, &settings).await;
     Ok(())

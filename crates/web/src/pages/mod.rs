@@ -1,5 +1,6 @@
 //! The pages: server-rendered HTML that works without JavaScript, and is a little fresher with it (`static/effectgate.js`,
-//! `live.rs`). A file for each page, a template beside it in `templates/`. Nothing is decided here: a form's wish goes to the engine.
+//! `live.rs`). A file for each page, a template beside it in `templates/`. Nothing is decided here: a form's wish goes to
+//! the engine.
 //!
 //! Every text that came from outside passes through [`text`]. The `safe` filter is not used in any template.
 
@@ -10,6 +11,7 @@ mod card;
 mod decide;
 mod effect;
 mod inbox;
+pub(crate) mod live;
 mod login;
 mod nav;
 mod text;
@@ -37,6 +39,7 @@ pub fn router() -> Router<App> {
         .route("/a/{*token}", get(approval::by_link).post(decide::by_link))
         .route("/approvals/{id}", get(approval::by_id).post(decide::by_id))
         .route("/inbox", get(inbox::show))
+        .route("/live", get(live::open))
         .route("/login", get(login::show).post(login::sign_in))
         .route("/logout", post(login::sign_out))
         .layer(DefaultBodyLimit::max(FORM_BYTES_MAX))
