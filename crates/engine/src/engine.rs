@@ -140,7 +140,7 @@ impl Engine {
         let committed = committed?;
         if committed != Commit::Lost {
             self.nudges().after_commit(work, notices);
-            touched.iter().for_each(|touched| self.raise(touched));
+            touched.iter().for_each(|touched| self.tell_pages(touched));
         }
         Ok(committed)
     }

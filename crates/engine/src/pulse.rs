@@ -133,7 +133,7 @@ impl Engine {
     }
 
     /// Raises the counters of what a commit changed.
-    pub(crate) fn raise(&self, touched: &Touched) {
+    pub(crate) fn tell_pages(&self, touched: &Touched) {
         self.inner().pulse.raise(&touched.tenant, &touched.topics);
     }
 

@@ -93,7 +93,7 @@ impl Engine {
         probe::at("reserve.before_commit").await;
         let stored = self.store().run_reserve(new).await?;
         if matches!(stored, Stored::Created { .. }) {
-            self.raise(&Touched::of(&caller.tenant, Topic::Runs));
+            self.tell_pages(&Touched::of(&caller.tenant, Topic::Runs));
         }
         let (found, lease) = match stored {
             Stored::Created { lease: Some(lease) } => {

@@ -75,7 +75,7 @@ impl Engine {
         self.check_turn(turn)?;
         let receipt = self.commit_turn(tenant, actor, turn).await?;
         self.inner().switches.clear();
-        self.raise(&Touched::of(tenant, Topic::Switches));
+        self.tell_pages(&Touched::of(tenant, Topic::Switches));
         if turn.enabled {
             self.nudges().after_commit(true, true);
         } else {

@@ -112,6 +112,7 @@ struct Waiting {
     told: Counts,
     stop: watch::Receiver<bool>,
     ends_at: Instant,
+    beats_at: Instant,
     is_first: bool,
     _place: Place,
 }
@@ -120,8 +121,9 @@ impl Waiting {
     fn new(engine: &Engine, tenant: Tenant, place: Place) -> Self {
         let mut listener = engine.listen();
         let told = listener.counts(&tenant);
-        let (stop, ends_at) = (place.live.stop.subscribe(), Instant::now() + LIFE);
-        Self { engine: engine.clone(), tenant, listener, told, stop, ends_at, is_first: true, _place: place }
+        let (stop, now) = (place.live.stop.subscribe(), Instant::now());
+        let (ends_at, beats_at) = (now + LIFE, now + HEARTBEAT);
+        Self { engine: engine.clone(), tenant, listener, told, stop, ends_at, beats_at, is_first: true, _place: place }
     }
 
     /// The next event, or `None` at the end of the stream.
@@ -129,14 +131,12 @@ impl Waiting {
         if std::mem::take(&mut self.is_first) {
             return Some(Event::default().comment("topics only").retry(RETRY));
         }
-        let heartbeat = tokio::time::sleep(HEARTBEAT);
-        tokio::pin!(heartbeat);
         let mut stop = self.stop.clone();
         loop {
             let changed = tokio::select! {
                 () = until(&mut stop) => return None,
                 () = tokio::time::sleep_until(self.ends_at) => return None,
-                () = &mut heartbeat => return Some(self.beat().await),
+                () = tokio::time::sleep_until(self.beats_at) => return Some(self.beat().await),
                 changed = changed(&mut self.listener, &self.tenant, self.told) => changed,
             };
             self.told = changed.0;
@@ -147,7 +147,8 @@ impl Waiting {
     }
 
     /// A sign of life; and the moment to look what other processes did. An unreadable database shows on the page itself.
-    async fn beat(&self) -> Event {
+    async fn beat(&mut self) -> Event {
+        self.beats_at = Instant::now() + HEARTBEAT;
         if let Err(error) = self.engine.look_elsewhere(&self.tenant).await {
             tracing::debug!(%error, "other replicas' changes were not looked for");
         }
