@@ -28,6 +28,13 @@ impl Subject {
         Self(format!("mail:{}", normal(inside.map_or(address, |(_, address)| address))))
     }
 
+    /// Somebody an issuer vouches for. Both parts are the issuer's own spelling, byte by byte: subjects of single sign-on
+    /// are compared with regard to case (OpenID Connect Core section 2).
+    #[must_use]
+    pub fn single_sign_on(issuer: &str, sub: &str) -> Self {
+        Self(format!("oidc:{issuer}#{sub}"))
+    }
+
     /// What a caller named in `requested_by`: a kind and a name. A word without a kind counts as a user, one with an
     /// `@` as a mail address. Kinds are read in any case, `mailto` is `mail`, and of `Anna <anna@example.test>` the
     /// address counts.
@@ -132,6 +139,15 @@ impl fmt::Display for Actor {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_subject_of_single_sign_on_is_itself_when_it_is_written_down_and_read_again() {
+        let subject = Subject::single_sign_on("https://sso.test/realms/a", "F00:Bar#1");
+
+        assert_eq!(subject.as_str(), "oidc:https://sso.test/realms/a#F00:Bar#1");
+        assert_eq!(Subject::named(subject.as_str()), subject);
+        assert_ne!(Subject::named(&subject.as_str().to_lowercase()), subject, "case counts");
+    }
 
     #[test]
     fn another_spelling_of_an_address_is_the_same_person() {

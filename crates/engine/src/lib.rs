@@ -33,6 +33,7 @@ pub mod reconcile;
 mod renew;
 pub mod reserve;
 pub mod sessions;
+pub mod sign_on;
 pub mod settle_run;
 pub mod sweep;
 pub mod switch;
