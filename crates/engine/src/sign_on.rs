@@ -127,7 +127,10 @@ mod tests {
         let of = |groups: &[&str]| policy.roles_of(&groups.iter().map(|g| (*g).to_owned()).collect::<Vec<_>>());
 
         assert!(of(&["admin", "Leads", "leads ", "operator"]).is_empty());
-        assert_eq!(of(&["leads", "ops", "x"]).into_iter().collect::<Vec<_>>(), ["approver", "operator", "support-lead"]);
+        assert_eq!(
+            of(&["leads", "ops", "x"]).into_iter().collect::<Vec<_>>(),
+            ["approver", "operator", "support-lead"]
+        );
     }
 
     #[test]
@@ -139,6 +142,10 @@ mod tests {
             assert_eq!(by_claim.tenant_of(other), None, "{other:?}");
         }
         let fixed = policy(TenantRule::Fixed(Tenant::new("default")));
-        assert_eq!(fixed.tenant_of(Some("acme")), Some(Tenant::new("default")), "a claim that was not asked for says nothing");
+        assert_eq!(
+            fixed.tenant_of(Some("acme")),
+            Some(Tenant::new("default")),
+            "a claim that was not asked for says nothing"
+        );
     }
 }

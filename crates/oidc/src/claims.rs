@@ -111,7 +111,10 @@ fn groups(claim: &Value) -> Vec<String> {
 }
 
 fn is_subject(sub: &str) -> bool {
-    !sub.is_empty() && sub.len() <= SUBJECT_CHARS_MAX && sub.bytes().all(|b| b.is_ascii_graphic() || b == b' ') && sub.trim() == sub
+    !sub.is_empty()
+        && sub.len() <= SUBJECT_CHARS_MAX
+        && sub.bytes().all(|b| b.is_ascii_graphic() || b == b' ')
+        && sub.trim() == sub
 }
 
 /// One line of at most `max` characters.
@@ -177,7 +180,14 @@ mod tests {
 
     #[test]
     fn a_subject_that_cannot_be_written_down_is_refused() {
-        for bad in [json!({}), json!({"sub":""}), json!({"sub":7}), json!({"sub":"a\n"}), json!({"sub":" a"}), json!({"sub":"é"})] {
+        for bad in [
+            json!({}),
+            json!({"sub":""}),
+            json!({"sub":7}),
+            json!({"sub":"a\n"}),
+            json!({"sub":" a"}),
+            json!({"sub":"é"}),
+        ] {
             let read = read(bad.as_object().unwrap(), &Map::new(), &settings("groups"), String::new());
             assert_eq!(read.unwrap_err(), Refusal::Subject, "{bad}");
         }

@@ -1,7 +1,9 @@
 //! The code for the tokens (RFC 6749 section 4.1.3, RFC 7636): one POST to the token endpoint.
 
+use std::{pin::Pin, sync::Arc};
+
 use openidconnect::{
-    AccessToken, AuthType, AuthUrl, AuthorizationCode, ClientId, ClientSecret, HttpRequest, IssuerUrl,
+    AccessToken, AuthType, AuthUrl, AuthorizationCode, ClientId, ClientSecret, HttpRequest, HttpResponse, IssuerUrl,
     OAuth2TokenResponse as _, PkceCodeVerifier, RedirectUrl, RequestTokenError, TokenResponse as _, TokenUrl,
     core::{CoreClient, CoreIdToken},
 };
@@ -10,6 +12,7 @@ use secrecy::ExposeSecret as _;
 use crate::{
     discovery::unusable,
     error::{Failed, Refusal, word},
+    fetch::Fetch,
     issuer::{Issuer, Known},
     settings::Settings,
 };
@@ -43,7 +46,7 @@ pub(crate) async fn redeem(
     if known.discovery.wants_secret_in_form() {
         client = client.set_auth_type(AuthType::RequestBody);
     }
-    let send = |request: HttpRequest| issuer.send(request);
+    let send = sender(issuer.fetch());
     let asked = client
         .exchange_code(AuthorizationCode::new(code.to_owned()))
         .set_pkce_verifier(PkceCodeVerifier::new(verifier.to_owned()))
@@ -55,6 +58,16 @@ pub(crate) async fn redeem(
     })?;
     let id_token = answer.id_token().ok_or(Refusal::NoIdToken)?.clone();
     Ok(Tokens { id_token, access_token: answer.access_token().clone() })
+}
+
+type Sending = Pin<Box<dyn Future<Output = Result<HttpResponse, Failed>> + Send>>;
+
+/// The library's HTTP client, over ours. Owned and boxed: a future that borrows is not `Send` for every lifetime.
+fn sender(fetch: Arc<dyn Fetch>) -> impl Fn(HttpRequest) -> Sending + Send + Sync {
+    move |request| {
+        let fetch = fetch.clone();
+        Box::pin(async move { fetch.fetch(request).await.map_err(|error| unusable(error.0)) })
+    }
 }
 
 /// A client that the issuer does not know is the operator's to mend, not the person's.

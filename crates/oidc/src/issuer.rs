@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use effectgate_core::time::Timestamp;
-use http::{Request, Response, header};
+use http::{Request, header};
 use openidconnect::core::CoreJsonWebKeySet;
 use tokio::sync::Mutex;
 use url::Url;
@@ -133,14 +133,14 @@ impl Issuer {
         let request = request.body(Vec::new()).map_err(|_| unusable("it names a URL that cannot be asked".into()))?;
         let from = request.uri().clone();
         let from = Url::parse(&from.to_string()).as_ref().map(place).unwrap_or_default();
-        let answer = self.send(request).await?;
+        let answer = self.fetch.fetch(request).await.map_err(|error| unusable(error.0))?;
         match answer.status().as_u16() {
             200 => Ok(answer.into_body()),
             status => Err(unusable(format!("{from} answers {status}"))),
         }
     }
 
-    pub(crate) async fn send(&self, request: Request<Vec<u8>>) -> Result<Response<Vec<u8>>, Failed> {
-        self.fetch.fetch(request).await.map_err(|error| unusable(error.0))
+    pub(crate) fn fetch(&self) -> Arc<dyn Fetch> {
+        self.fetch.clone()
     }
 }

@@ -3,10 +3,16 @@
 
 use std::sync::Arc;
 
-use effectgate_engine::Engine;
+use effectgate_engine::{Engine, sessions::SessionLimits};
 
 use crate::{
-    auth::{attempts::Attempts, failures::Failures, key_cache::KeyCache, password::Passwords},
+    auth::{
+        attempts::{Attempts, Lockout},
+        failures::Failures,
+        key_cache::KeyCache,
+        password::Passwords,
+        single_sign_on::SingleSignOn,
+    },
     pages::live::Live,
 };
 
@@ -31,6 +37,12 @@ pub struct WebSettings {
     pub metrics_open: bool,
     /// The tenant of people who sign in with a local account.
     pub tenant: String,
+    /// People may sign in with a local account.
+    pub local_accounts: bool,
+    /// When sessions of people end.
+    pub sessions: SessionLimits,
+    /// How many refused sign-ins in which time.
+    pub lockout: Lockout,
 }
 
 impl Default for WebSettings {
@@ -47,6 +59,9 @@ impl Default for WebSettings {
             cookie_secure: true,
             metrics_open: false,
             tenant: "default".into(),
+            local_accounts: true,
+            sessions: SessionLimits::default(),
+            lockout: Lockout::default(),
         }
     }
 }
@@ -61,19 +76,28 @@ pub struct App {
     pub(crate) attempts: Arc<Attempts>,
     pub(crate) passwords: Arc<Passwords>,
     pub(crate) live: Arc<Live>,
+    pub(crate) single_sign_on: Option<Arc<SingleSignOn>>,
 }
 
 impl App {
     #[must_use]
     pub fn new(engine: Engine, settings: WebSettings) -> Self {
+        let attempts = Attempts::new(settings.lockout);
         Self {
             engine,
             settings: Arc::new(settings),
             keys: Arc::new(KeyCache::default()),
             failures: Arc::new(Failures::default()),
-            attempts: Arc::new(Attempts::default()),
+            attempts: Arc::new(attempts),
             passwords: Arc::new(Passwords::default()),
             live: Arc::new(Live::default()),
+            single_sign_on: None,
         }
+    }
+
+    /// Lets people sign in with an issuer as well.
+    #[must_use]
+    pub fn with_single_sign_on(self, single_sign_on: SingleSignOn) -> Self {
+        Self { single_sign_on: Some(Arc::new(single_sign_on)), ..self }
     }
 }

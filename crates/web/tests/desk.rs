@@ -35,7 +35,10 @@ async fn cookie(web: &Web, name: &str) -> String {
     let engine = &web.world.engine;
     engine.user_put(&tenant, &Actor::System("test"), &put).await.unwrap();
     let account = engine.account(&tenant, name).await.unwrap().unwrap();
-    format!("effectgate-session={}", engine.session_open(&account).await.unwrap().0)
+    format!(
+        "effectgate-session={}",
+        engine.session_open(&account, "", &effectgate_engine::sessions::SessionLimits::default()).await.unwrap().0
+    )
 }
 
 async fn decide(web: &Web, cookie: &str, approval: &Value, body: Value, headers: &[(&str, &str)]) -> Got {

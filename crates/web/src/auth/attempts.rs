@@ -18,6 +18,35 @@ const QUARTER_HOUR_MS: i64 = 900_000;
 const HOUR_MS: i64 = 3_600_000;
 const MINUTE_MS: i64 = 60_000;
 
+/// How many refused sign-ins are borne before the next one waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lockout {
+    /// One account from one address, within `window_ms`.
+    pub tries_max: u32,
+    /// One account from anywhere, within `account_window_ms`.
+    pub account_tries_max: u32,
+    /// One address, whatever accounts, within `window_ms`. Refused single sign-ons count here too.
+    pub address_tries_max: u32,
+    pub window_ms: i64,
+    pub account_window_ms: i64,
+}
+
+impl Default for Lockout {
+    /// Ten typing errors, then a pause of a quarter of an hour. One account from anywhere 100 an hour: NIST SP 800-63B
+    /// section 3.2.2 bounds failures of one account at 100; below it a stranger cannot keep the owner out, at it a
+    /// guessed account is more of a danger than a locked one. One address 100 in a quarter of an hour: an office behind
+    /// one address signs in, a list of passwords does not.
+    fn default() -> Self {
+        Self {
+            tries_max: 10,
+            account_tries_max: 100,
+            address_tries_max: 100,
+            window_ms: QUARTER_HOUR_MS,
+            account_window_ms: HOUR_MS,
+        }
+    }
+}
+
 /// How many tries in which time.
 #[derive(Debug, Clone, Copy)]
 struct Bound {
@@ -25,15 +54,11 @@ struct Bound {
     window_ms: i64,
 }
 
-/// One address and one account: ten typing errors, then a pause.
-const ACCOUNT_FROM_PEER: Bound = Bound { tries: 10, window_ms: QUARTER_HOUR_MS };
-/// One account from anywhere: NIST SP 800-63B section 3.2.2 bounds failures of one account at 100. Below it a stranger
-/// cannot keep the owner out; at it a guessed account is more of a danger than a locked one.
-const ACCOUNT: Bound = Bound { tries: 100, window_ms: HOUR_MS };
-/// One address, whatever accounts: an office behind one address signs in, a list of passwords does not.
-const PEER: Bound = Bound { tries: 100, window_ms: QUARTER_HOUR_MS };
 /// Links that lead nowhere. They cannot be guessed (256 bits); this bounds the look-ups.
 const LINKS: Bound = Bound { tries: 60, window_ms: MINUTE_MS };
+/// Single sign-ons that an address begins: each is a redirect and a cookie; this bounds what a loop can ask of us. Far
+/// above what an office does behind one address.
+const BEGINNINGS: Bound = Bound { tries: 300, window_ms: MINUTE_MS };
 /// Entries about refused sign-ins that the journal takes in an hour.
 const NOTES: Bound = Bound { tries: 20, window_ms: HOUR_MS };
 
@@ -52,21 +77,30 @@ pub(crate) enum Try {
 /// The tables.
 #[derive(Default)]
 pub(crate) struct Attempts {
+    lockout: Lockout,
     account_from_peer: Windows<(Digest, IpAddr)>,
     account: Windows<Digest>,
     peer: Windows<IpAddr>,
     links: Windows<IpAddr>,
+    beginnings: Windows<IpAddr>,
     notes: Windows<()>,
 }
 
 impl Attempts {
+    pub(crate) fn new(lockout: Lockout) -> Self {
+        Self { lockout, ..Self::default() }
+    }
+
     /// Counts a sign-in before it is looked at.
     pub(crate) fn sign_in(&self, tenant: &Tenant, name: &str, peer: IpAddr, now: Timestamp) -> Try {
         let (account, peer) = (account_key(tenant, name), network(peer));
+        let Lockout { tries_max, account_tries_max, window_ms, account_window_ms, .. } = self.lockout;
+        let together = Bound { tries: tries_max, window_ms };
+        let alone = Bound { tries: account_tries_max, window_ms: account_window_ms };
         let counted = [
-            ("account from one address", self.account_from_peer.count((account, peer), ACCOUNT_FROM_PEER, now)),
-            ("account", self.account.count(account, ACCOUNT, now)),
-            ("address", self.peer.count(peer, PEER, now)),
+            ("account from one address", self.account_from_peer.count((account, peer), together, now)),
+            ("account", self.account.count(account, alone, now)),
+            ("address", self.peer.count(peer, self.of_address(), now)),
         ];
         let over = counted.into_iter().find_map(|(what, over)| over.map(|(ms, is_first)| (what, ms, is_first)));
         over.map_or(Try::Allowed, |(what, ms, is_first)| Try::Wait { ms, is_first, what })
@@ -78,6 +112,28 @@ impl Attempts {
         self.account_from_peer.forget(&(account, peer));
         self.account.forget(&account);
         self.peer.uncount(&peer);
+    }
+
+    /// Counts the end of a single sign-on before it is looked at.
+    pub(crate) fn sign_on(&self, peer: IpAddr, now: Timestamp) -> Try {
+        match self.peer.count(network(peer), self.of_address(), now) {
+            None => Try::Allowed,
+            Some((ms, is_first)) => Try::Wait { ms, is_first, what: "address" },
+        }
+    }
+
+    /// The issuer vouched for somebody: this was no failure of the address.
+    pub(crate) fn signed_on(&self, peer: IpAddr) {
+        self.peer.uncount(&network(peer));
+    }
+
+    /// Counts the beginning of a single sign-on: milliseconds to wait, if there were too many.
+    pub(crate) fn beginning(&self, peer: IpAddr, now: Timestamp) -> Option<i64> {
+        self.beginnings.count(network(peer), BEGINNINGS, now).map(|(ms, _)| ms)
+    }
+
+    const fn of_address(&self) -> Bound {
+        Bound { tries: self.lockout.address_tries_max, window_ms: self.lockout.window_ms }
     }
 
     /// Milliseconds to wait before this address may open another link; `None` if it may now.

@@ -1,5 +1,5 @@
-//! The two cookies: `session` (a signed-in person) and `visit` (binds the forms of a visitor without a session; grants
-//! nothing). Both HttpOnly and SameSite=Lax: a link in a mail is a navigation from another site and must find its
+//! The cookies: `session` (a signed-in person), `visit` (binds the forms of a visitor without a session; grants nothing),
+//! and one for each single sign-on under way ([`super::underway`]). All HttpOnly and SameSite=Lax: a link in a mail is a navigation from another site and must find its
 //! session, a form on another site must not. `__Host-` and Secure wherever the server is reached by https.
 
 use http::{HeaderMap, HeaderValue, header};
@@ -49,6 +49,26 @@ impl Cookie {
         let text = format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax{secure}{more}");
         HeaderValue::from_str(&text).expect("base64url and fixed words are a header value")
     }
+}
+
+/// Name and value of every cookie of this family, newest header last. The suffix comes without the family's name.
+pub(crate) fn family(family: &str, headers: &HeaderMap, settings: &WebSettings) -> Vec<(String, String)> {
+    let begin = format!("{}effectgate-{family}-", prefix(settings));
+    let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
+    let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.filter_map(|(name, value)| Some((name.strip_prefix(&begin)?.to_owned(), value.to_owned()))).collect()
+}
+
+/// The header that sets one cookie of a family for a while; zero seconds remove it.
+pub(crate) fn set_of(family: &str, suffix: &str, value: &str, seconds: u32, settings: &WebSettings) -> HeaderValue {
+    let secure = if settings.cookie_secure { "; Secure" } else { "" };
+    let name = format!("{}effectgate-{family}-{suffix}", prefix(settings));
+    let text = format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax{secure}; Max-Age={seconds}");
+    HeaderValue::from_str(&text).expect("base64url and fixed words are a header value")
+}
+
+const fn prefix(settings: &WebSettings) -> &'static str {
+    if settings.cookie_secure { "__Host-" } else { "" }
 }
 
 #[cfg(test)]

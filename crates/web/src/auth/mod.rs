@@ -3,7 +3,7 @@
 
 pub(crate) mod allowed;
 pub(crate) mod api_key;
-pub(crate) mod attempts;
+pub mod attempts;
 pub(crate) mod cookie;
 pub mod csrf;
 pub(crate) mod failures;
@@ -11,6 +11,8 @@ pub(crate) mod key_cache;
 pub mod password;
 pub mod session;
 pub(crate) mod signin;
+pub mod single_sign_on;
+pub(crate) mod underway;
 
 use std::sync::Arc;
 
@@ -18,7 +20,7 @@ use effectgate_core::{
     actor::{Actor, Person},
     ids::Tenant,
 };
-use effectgate_engine::{Caller, keys::KeyScope};
+use effectgate_engine::{Caller, keys::KeyScope, sessions::Source};
 
 /// Who calls.
 #[derive(Debug, Clone)]
@@ -45,6 +47,9 @@ pub struct SignedIn {
     pub person: Person,
     /// What the pages show.
     pub display_name: String,
+    /// Whose the sessions are: an account's name, or the subject of single sign-on.
+    pub user: String,
+    pub source: Source,
     /// Identifies the session for CSRF tokens; not the secret itself.
     pub session: String,
 }

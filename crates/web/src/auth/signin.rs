@@ -35,9 +35,13 @@ const BUSY_MS: i64 = 1_000;
 /// Opens a session for a name and its password. The old session of the same browser ends.
 ///
 /// # Errors
-/// [`Code::Unauthorized`] for a wrong name or password (which of both is not said), [`Code::TooManyFailures`] with the
+/// [`Code::LocalAccountsOff`], [`Code::Unauthorized`] for a wrong name or password (which of both is not said), [`Code::TooManyFailures`] with the
 /// time to wait, the store.
 pub(crate) async fn sign_in(app: &App, headers: &HeaderMap, peer: IpAddr, typed: Credentials) -> Result<Opened> {
+    if !app.settings.local_accounts {
+        let said = "people sign in with single sign-on here; local accounts are switched off";
+        return Err(Problem::new(Code::LocalAccountsOff, said));
+    }
     let (app, headers) = (app.clone(), headers.clone());
     detached(async move { tried(&app, &headers, peer, typed).await }).await
 }
@@ -59,7 +63,8 @@ async fn tried(app: &App, headers: &HeaderMap, peer: IpAddr, typed: Credentials)
     };
     app.attempts.signed_in(&tenant, &typed.user, peer);
     session::close(app, headers).await?;
-    let (secret, signed_in) = app.engine.session_open(&account).await?;
+    let (device, limits) = (session::device(headers), &app.settings.sessions);
+    let (secret, signed_in) = app.engine.session_open(&account, &device, limits).await?;
     Ok(Opened { secret, signed_in })
 }
 
@@ -73,7 +78,13 @@ fn busy(error: PasswordError) -> Problem {
 /// A bound was reached: once for the log, and for the journal as long as it takes more. What was typed as a name is
 /// written only if it is an account's: people type passwords into the wrong field. The address stays out of the
 /// journal, which nobody can erase.
-async fn note(app: &App, tenant: &Tenant, what: &'static str, account: Option<&str>, peer: IpAddr) -> Result<()> {
+pub(crate) async fn note(
+    app: &App,
+    tenant: &Tenant,
+    what: &'static str,
+    account: Option<&str>,
+    peer: IpAddr,
+) -> Result<()> {
     tracing::warn!(%peer, what, account, "too many refused sign-ins");
     metrics::counter!("effectgate_sign_ins_refused_total").increment(1);
     if app.attempts.may_note(app.engine.now()) {

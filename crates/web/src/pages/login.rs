@@ -6,11 +6,12 @@ use axum::{
     extract::{Query, Request, rejection::QueryRejection},
     response::{IntoResponse as _, Response},
 };
-use http::{StatusCode, header};
+use effectgate_engine::sessions::{Ended, Source};
+use http::{HeaderValue, StatusCode, header};
 use serde::Deserialize;
 
 use super::{
-    answer::{self, Frame},
+    answer::{self, Frame, Note},
     decide::form,
     visit::Visit,
 };
@@ -32,6 +33,15 @@ struct LoginPage {
     tenant: String,
     user: String,
     error: Option<String>,
+    /// The form for local accounts is shown.
+    local: bool,
+    sign_on: Option<SignOn>,
+}
+
+/// The button of single sign-on.
+struct SignOn {
+    name: String,
+    href: String,
 }
 
 /// Where to go afterwards, and in which tenant, where it is not the house's own.
@@ -113,24 +123,49 @@ fn again(visit: &Visit, wanted: Wanted, user: String, error: Option<String>, sta
         frame: Frame::new("Sign in", Some(visit)),
         csrf: forms.token(LOGIN),
         next: safe_path(&wanted.next),
-        tenant: wanted.tenant,
+        tenant: wanted.tenant.clone(),
         user,
         error,
+        local: visit.app.settings.local_accounts,
+        sign_on: sign_on(visit, &wanted.next),
     };
     forms.with(answer::page(status, &page))
+}
+
+/// A link, not a form: our forms may not lead to another site, and a redirect is one.
+fn sign_on(visit: &Visit, next: &str) -> Option<SignOn> {
+    let configured = visit.app.single_sign_on.as_ref()?;
+    let next = safe_path(next);
+    let next = percent_encoding::utf8_percent_encode(&next, percent_encoding::NON_ALPHANUMERIC);
+    Some(SignOn { name: configured.name.clone(), href: format!("/auth/oidc/start?next={next}") })
 }
 
 pub(crate) async fn sign_out(visit: Visit, request: Request) -> Response {
     if let Err(problem) = read::<LogoutForm>(&visit, request, LOGOUT, |form| &form.csrf).await {
         return answer::problem(&problem, Some(&visit));
     }
+    let cookie = Cookie::Session.clear(&visit.app.settings);
     match session::close(&visit.app, &visit.headers).await {
-        Ok(()) => {
-            let cookie = Cookie::Session.clear(&visit.app.settings);
-            ([(header::SET_COOKIE, cookie)], answer::see(LOGIN)).into_response()
-        }
+        Ok(ended) => ([(header::SET_COOKIE, cookie)], signed_out(&visit, ended).await).into_response(),
         Err(problem) => answer::problem(&problem, Some(&visit)),
     }
+}
+
+/// After single sign-on the issuer is told as well: else the next press of the button signs the same person in again
+/// without a word. By a page that moves on at once, because a form of ours may not be redirected to another site.
+async fn signed_out(visit: &Visit, ended: Option<Ended>) -> Response {
+    let ended = ended.filter(|ended| ended.source == Source::SingleSignOn);
+    let (Some(ended), Some(configured)) = (ended, &visit.app.single_sign_on) else { return answer::see(LOGIN) };
+    let Some(url) = configured.provider.sign_out(ended.id_token.as_deref(), visit.now).await else {
+        return answer::see(LOGIN);
+    };
+    let mut response = Note::new(None, "You are signed out here", format!("Now signing out of {}.", configured.name))
+        .way(url.as_str(), "Go on")
+        .answer(StatusCode::OK);
+    if let Ok(refresh) = HeaderValue::from_str(&format!("0; url={url}")) {
+        response.headers_mut().insert(header::REFRESH, refresh);
+    }
+    response
 }
 
 async fn read<T: serde::de::DeserializeOwned>(
@@ -148,7 +183,7 @@ async fn read<T: serde::de::DeserializeOwned>(
 }
 
 /// A path of this server, or the inbox: nobody is sent to another site after signing in.
-fn safe_path(next: &str) -> String {
+pub(crate) fn safe_path(next: &str) -> String {
     let is_path = next.starts_with('/') && !next.starts_with("//") && next.chars().all(|c| c.is_ascii_graphic());
     if is_path && !next.contains('\\') { next.to_owned() } else { "/inbox".to_owned() }
 }

@@ -14,6 +14,7 @@ mod inbox;
 pub(crate) mod live;
 mod login;
 mod nav;
+mod sign_on;
 mod text;
 mod time;
 mod viewer;
@@ -41,6 +42,8 @@ pub fn router() -> Router<App> {
         .route("/inbox", get(inbox::show))
         .route("/live", get(live::open))
         .route("/login", get(login::show).post(login::sign_in))
+        .route("/auth/oidc/start", get(sign_on::start))
+        .route("/auth/oidc/callback", get(sign_on::callback))
         .route("/logout", post(login::sign_out))
         .layer(DefaultBodyLimit::max(FORM_BYTES_MAX))
         .merge(assets::router())

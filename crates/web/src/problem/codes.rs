@@ -68,6 +68,11 @@ codes! {
     Forbidden = "forbidden", FORBIDDEN, "The caller may not do this";
     CrossSite = "cross_site", FORBIDDEN, "The request does not come from this site's own page";
     TooManyFailures = "too_many_failures", TOO_MANY_REQUESTS, "Too many failed authentications";
+    LocalAccountsOff = "local_accounts_off", FORBIDDEN, "Local accounts are switched off";
+    SignInExpired = "sign_in_expired", BAD_REQUEST, "This sign-in is over";
+    SignInRefused = "sign_in_refused", FORBIDDEN, "The sign-in was not accepted";
+    NoRole = "no_role", FORBIDDEN, "This person has no role here";
+    IssuerUnavailable = "issuer_unavailable", SERVICE_UNAVAILABLE, "The sign-in service does not answer";
     CannotDecide = "cannot_decide", FORBIDDEN, "An API key cannot decide";
     LoginRequired = "login_required", FORBIDDEN, "This decision wants a signed-in person";
     NotInAudience = "not_in_audience", FORBIDDEN, "This person was not asked";

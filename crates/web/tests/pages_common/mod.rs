@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, dead_code, unreachable_pub)]
 
 pub mod browser;
+pub mod issuer;
 pub mod policy;
 
 use std::sync::{
