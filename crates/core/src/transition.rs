@@ -8,7 +8,7 @@ use crate::{
     actor::Actor,
     approval::{Approval, TokenGrant},
     digest::Digest,
-    effect::{Attempt, Effect},
+    effect::{Attempt, Effect, EffectState},
     flow::Retention,
     ids::{EffectId, Fence, Owner},
     journal::{self, EntryKind, Facts, SealedEntry},
@@ -70,6 +70,16 @@ pub struct EffectWrite {
     pub effect: Effect,
     pub sending_ms: Option<i64>,
     pub is_new: bool,
+    /// `None` for a new one. Not written: what is counted is the turn, not the state.
+    pub before: Option<EffectBefore>,
+}
+
+/// Where an effect stood before a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EffectBefore {
+    pub state: EffectState,
+    /// True if its outcome was in doubt already.
+    pub is_in_doubt: bool,
 }
 
 /// Content that lies apart from the journal and can be erased. `None` leaves a column as it is.
@@ -209,10 +219,14 @@ impl Draft {
             Some(before) => counts.open -= i32::from(!before.state.is_final()) - i32::from(!after.state.is_final()),
         }
         if before.is_none_or(|b| !b.state.is_final()) {
-            counts.failed += i32::from(after.state == crate::effect::EffectState::Failed);
-            counts.cancelled += i32::from(after.state == crate::effect::EffectState::Cancelled);
+            counts.failed += i32::from(after.state == EffectState::Failed);
+            counts.cancelled += i32::from(after.state == EffectState::Cancelled);
         }
-        self.t.effects.push(EffectWrite { effect: after, sending_ms, is_new: before.is_none() });
+        let (is_new, before) = (
+            before.is_none(),
+            before.map(|b| EffectBefore { state: b.state, is_in_doubt: b.unknown_since.is_some() }),
+        );
+        self.t.effects.push(EffectWrite { effect: after, sending_ms, is_new, before });
         self
     }
 

@@ -87,6 +87,7 @@ impl Workers {
         // By itself: a provider whose lookup hangs must not hold up the sweep.
         tasks.spawn(run(engine.clone(), Worker::Reconciler, period, stopped.clone()));
         tasks.spawn(run(engine.clone(), Worker::Notifier, period, stopped.clone()));
+        tasks.spawn(flush(engine.clone(), stopped.clone()));
         tasks.spawn(listen(engine.clone(), stopped));
         Self { stop, tasks, engine: engine.clone() }
     }
@@ -98,6 +99,12 @@ impl Workers {
         while self.tasks.join_next().await.is_some() {}
         if tokio::time::timeout(patience, self.engine.dispatch_idle()).await.is_err() {
             tracing::warn!(under_way = self.engine.under_way(), "stopped with attempts under way");
+        }
+        // Last, when nothing is counted any more.
+        match tokio::time::timeout(FLUSH_PATIENCE, self.engine.tally_flush()).await {
+            Ok(Ok(_)) => {}
+            Ok(Err(error)) => tracing::warn!(%error, "stopped with counts of the last seconds not written"),
+            Err(_) => tracing::warn!("stopped with counts of the last seconds not written"),
         }
     }
 }
@@ -200,6 +207,27 @@ async fn listen(engine: Engine, mut stopped: watch::Receiver<bool>) {
             _ = stopped.wait_for(|stop| *stop) => return,
             () = engine.store().wait_for_work() => engine.nudges().after_commit(true, true),
         }
+    }
+}
+
+/// How much of the tally a kill may lose. One small statement per period and process.
+const FLUSH_PERIOD: Duration = Duration::from_secs(10);
+/// Counts are worth a moment at a stop, not a supervisor's kill.
+const FLUSH_PATIENCE: Duration = Duration::from_secs(3);
+
+/// Brings the tally to the database. No worker by name: a server that cannot count is ready all the same.
+async fn flush(engine: Engine, mut stopped: watch::Receiver<bool>) {
+    let mut failing = false;
+    loop {
+        tokio::select! {
+            _ = stopped.wait_for(|stop| *stop) => return,
+            () = tokio::time::sleep(jittered(FLUSH_PERIOD)) => {}
+        }
+        let flushed = engine.tally_flush().await;
+        if let (Err(error), false) = (&flushed, failing) {
+            tracing::warn!(%error, "the counts could not be written; they are kept for the next time");
+        }
+        failing = flushed.is_err();
     }
 }
 

@@ -19,6 +19,7 @@ use crate::{
     policy::{FlowPolicy, Policy},
     probe,
     pulse::Touched,
+    tally,
     view::{self, RunView},
 };
 
@@ -46,6 +47,7 @@ pub(crate) struct Inner {
     pub hot: crate::hot::Hot,
     pub stuck_due: crate::sweep::Due,
     pub pulse: crate::pulse::Pulse,
+    pub tally: crate::tally::Tally,
 }
 
 /// How often an operation starts again because somebody else changed the run in between. A run is changed by one
@@ -67,6 +69,7 @@ impl Engine {
             hot,
             stuck_due: crate::sweep::Due::default(),
             pulse: crate::pulse::Pulse::default(),
+            tally: crate::tally::Tally::default(),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -134,11 +137,13 @@ impl Engine {
         let (work, notices) = (!transition.effects.is_empty(), !transition.notices.is_empty());
         let id = transition.run.id;
         let touched = self.inner().pulse.is_heard().then(|| Touched::by(&transition));
+        let turned = tally::turned(&transition);
         let committed = self.store().commit(transition).await;
         // Also where the outcome is not known.
         self.inner().hot.changed(&id);
         let committed = committed?;
         if committed != Commit::Lost {
+            turned.into_iter().for_each(|turned| self.inner().tally.turned(turned, self.now()));
             self.nudges().after_commit(work, notices);
             touched.iter().for_each(|touched| self.tell_pages(touched));
         }

@@ -97,7 +97,7 @@ fn exception(exceptions: &Exceptions, rules: &EffectRules, key: &str, facts: &Ru
         }
     }
     if sample::picked(key, SAMPLE_SALT, exceptions.sample) {
-        return person("picked by the sample");
+        return person(SAMPLED);
     }
     let revisions: Vec<&str> = rules.rules.iter().map(|rule| rule.revision()).collect();
     Finding::Go { rule: format!("exceptions {}", revisions.join(" ")), window_ms: 0 }
@@ -105,6 +105,9 @@ fn exception(exceptions: &Exceptions, rules: &EffectRules, key: &str, facts: &Ru
 
 /// One salt for all: a replay must sample alike.
 const SAMPLE_SALT: &str = "effectgate-sample-1";
+
+/// Why a person sees an effect that every rule lets go; the tally knows it by this.
+pub(crate) const SAMPLED: &str = "picked by the sample";
 
 fn person(why: &str) -> Finding {
     Finding::Person { why: why.to_owned(), qualification: None }

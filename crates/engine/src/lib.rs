@@ -37,8 +37,10 @@ pub mod settle_run;
 pub mod sign_on;
 pub mod sweep;
 pub mod switch;
+pub mod tally;
 mod traffic;
 pub mod view;
+pub mod weeks;
 mod words;
 
 pub use engine::{Caller, Engine};

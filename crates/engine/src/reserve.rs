@@ -83,12 +83,18 @@ impl Engine {
     /// # Errors
     /// Unknown flow, bad key, bad lease, bad or invalid payload, the store.
     pub async fn reserve(&self, caller: &Caller, request: Request) -> Result<Reserved> {
-        let checked = self.check(caller, &request)?;
+        let answer = self.answer(caller, &request).await?;
+        self.inner().tally.answered(&caller.tenant, &request.flow, &answer, self.now());
+        Ok(answer)
+    }
+
+    async fn answer(&self, caller: &Caller, request: &Request) -> Result<Reserved> {
+        let checked = self.check(caller, request)?;
         if let Some(busy) = self.busy_for_certain(&checked)? {
             return Ok(busy);
         }
         let ticket = self.inner().hot.ticket(&checked.id, self.now());
-        let new = self.new_run(caller, &request, &checked);
+        let new = self.new_run(caller, request, &checked);
         let mut run = new.run.clone();
         probe::at("reserve.before_commit").await;
         let stored = self.store().run_reserve(new).await?;
@@ -105,7 +111,7 @@ impl Engine {
             Stored::Exists { run, lease } => (*run, lease),
         };
         self.remember(ticket, &found, lease);
-        self.existing(caller, &request, &checked, found, lease).await
+        self.existing(caller, request, &checked, found, lease).await
     }
 
     /// The answer to a key that this process has just seen busy and that nobody can have changed since.
@@ -163,7 +169,7 @@ impl Engine {
             }
             // Purged between two looks: the key is new again.
             let Some(agg) = self.store().run_load(&caller.tenant, checked.id).await? else {
-                return Box::pin(self.reserve(caller, request.clone())).await;
+                return Box::pin(self.answer(caller, request)).await;
             };
             (run, lease) = (agg.run, agg.lease);
         }

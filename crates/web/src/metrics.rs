@@ -12,6 +12,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use effectgate_core::{effect::EffectState, run::RunState};
+use effectgate_engine::tally::WAIT_METRIC;
 use http::{HeaderMap, HeaderValue, Method, header};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 
@@ -23,6 +24,11 @@ use crate::{
 
 /// From a cached reservation to a slow database, in seconds.
 const BUCKETS: &[f64] = &[0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
+/// From a glance to a week, in seconds: people answer in minutes, or after the night, or after the weekend.
+const WAITS: &[f64] = &[
+    10.0, 30.0, 60.0, 300.0, 900.0, 1_800.0, 3_600.0, 7_200.0, 14_400.0, 28_800.0, 57_600.0, 86_400.0, 172_800.0,
+    259_200.0, 604_800.0,
+];
 /// How often old samples are let go.
 const UPKEEP: Duration = Duration::from_secs(5);
 
@@ -33,7 +39,8 @@ pub(crate) fn handle() -> &'static PrometheusHandle {
     HANDLE.get_or_init(|| {
         let builder = PrometheusBuilder::new()
             .set_buckets_for_metric(Matcher::Suffix("_seconds".into()), BUCKETS)
-            .expect("the list of buckets is not empty");
+            .and_then(|builder| builder.set_buckets_for_metric(Matcher::Full(WAIT_METRIC.into()), WAITS))
+            .expect("the lists of buckets are not empty");
         let recorder = builder.build_recorder();
         let handle = recorder.handle();
         if metrics::set_global_recorder(recorder).is_err() {
@@ -102,6 +109,7 @@ pub(crate) async fn for_auditors(State(app): State<App>, _: Allowed<allowed::Aud
 
 /// GET /metrics where the config opens it.
 pub(crate) async fn open(State(app): State<App>) -> Result<Response> {
+    app.engine.tally_publish();
     gauges(&app).await?;
     let text = [(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8"))];
     Ok((text, handle().render()).into_response())

@@ -16,4 +16,5 @@ mod reconciliation;
 mod reservation;
 mod retention;
 mod retry;
+mod weeks;
 mod wire;

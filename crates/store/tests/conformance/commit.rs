@@ -245,7 +245,7 @@ pub async fn an_undecided_effect_is_refused(bench: &impl Bench) {
 pub async fn an_effect_that_is_not_there_cannot_be_changed(bench: &impl Bench) {
     let (store, now) = (bench.store(), bench.now().await);
     let agg = start(&store, reserved("k", now)).await;
-    let write = EffectWrite { effect: effect(agg.run.id, 1, now), sending_ms: None, is_new: false };
+    let write = EffectWrite { effect: effect(agg.run.id, 1, now), sending_ms: None, is_new: false, before: None };
 
     let refused = store.commit(moved(&agg.run, now, |d| d.transition_mut().effects.push(write))).await;
 

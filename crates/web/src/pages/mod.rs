@@ -8,6 +8,7 @@ mod answer;
 mod approval;
 mod assets;
 mod card;
+mod charts;
 mod decide;
 mod effect;
 mod inbox;
@@ -19,6 +20,7 @@ mod text;
 mod time;
 mod viewer;
 mod visit;
+mod weeks;
 
 use axum::{
     Router,
@@ -45,6 +47,7 @@ pub fn router() -> Router<App> {
         .route("/auth/oidc/start", get(sign_on::start))
         .route("/auth/oidc/callback", get(sign_on::callback))
         .route("/logout", post(login::sign_out))
+        .route("/weeks", get(weeks::show))
         .layer(DefaultBodyLimit::max(FORM_BYTES_MAX))
         .merge(assets::router())
         .layer(map_response(answer::guarded))
