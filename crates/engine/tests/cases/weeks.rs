@@ -4,7 +4,6 @@ use effectgate_core::{
     approval::Verdict,
     gate::{Exceptions, Gate},
     ids::{FlowName, Tenant},
-    retry::Class,
 };
 use effectgate_engine::{
     reserve::{Request, Reserved},
@@ -134,7 +133,7 @@ async fn what_the_gate_lets_go_and_what_the_sample_picks_are_counted() {
 async fn an_effect_that_comes_into_doubt_counts_once_and_its_review_too() {
     let world = World::new();
     let held = world.queued("a", "c-1").await;
-    world.provider.next([Answer::class(Class::Unknown)]);
+    world.provider.push(Answer::AcceptThenDrop);
     world.round().await;
     world.pass(3, DAY).await;
     assert_eq!(world.effect_state(held.run.id).await, "review");

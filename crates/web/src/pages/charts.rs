@@ -118,6 +118,7 @@ struct Bar {
 struct Key {
     series: usize,
     is_line: bool,
+    mark: String,
     name: String,
 }
 
@@ -160,7 +161,12 @@ pub(crate) fn draw(plot: Plot) -> Chart {
             Kind::Bar => bars.extend(bars_of(&plot, &frame, n, series)),
         }
     }
-    let key = |(n, s): (usize, &Series)| Key { series: n, is_line: plot.kind == Kind::Line, name: s.name.clone() };
+    let key = |(n, s): (usize, &Series)| Key {
+        series: n,
+        is_line: plot.kind == Kind::Line,
+        mark: shape(n, 13.0, 7.0),
+        name: s.name.clone(),
+    };
     Chart {
         ticks: ticks.iter().map(label).collect(),
         weeks: week_names(&plot.weeks, &frame),

@@ -47,7 +47,7 @@ pub fn router() -> Router<App> {
         .route("/auth/oidc/start", get(sign_on::start))
         .route("/auth/oidc/callback", get(sign_on::callback))
         .route("/logout", post(login::sign_out))
-        .route("/weeks", get(weeks::show))
+        .route("/metrics/weeks", get(weeks::show))
         .layer(DefaultBodyLimit::max(FORM_BYTES_MAX))
         .merge(assets::router())
         .layer(map_response(answer::guarded))

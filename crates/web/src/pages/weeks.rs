@@ -1,4 +1,4 @@
-//! GET /weeks: the metrics page. Week by week (ISO weeks, UTC) what the tally counted, as charts with the numbers in a
+//! GET /metrics/weeks: the metrics page. Week by week (ISO weeks, UTC) what the tally counted, as charts with the numbers in a
 //! table below. What is counted and how rates are made is the engine's ([`effectgate_engine::weeks`]); here it gets
 //! words. The same counts stand at `/metrics` for a scraper.
 

@@ -65,17 +65,17 @@ fn a_chart_has_a_name_and_a_description_for_who_cannot_see_it() {
 fn a_week_without_a_value_is_a_gap_and_not_a_zero() {
     let values = vec![Some(1.0), Some(2.0), None, Some(3.0), None, Some(1.0), Some(2.0), Some(2.0)];
     read(&draw(plot(Kind::Line, vec![values.clone()])), |document| {
-        let ways = of_class(document, "way");
+        let ways = of_class(document, "chart-way");
         // Weeks 1 and 2; 4 alone; 6 and 7; and the dotted way from there to the running one.
         assert_eq!(ways.len(), 4);
-        assert_eq!(of_class(document, "mark").len(), 6);
+        assert_eq!(of_class(document, "chart-mark").len(), 6);
     });
-    read(&draw(plot(Kind::Bar, vec![values])), |document| assert_eq!(of_class(document, "bar").len(), 6));
+    read(&draw(plot(Kind::Bar, vec![values])), |document| assert_eq!(of_class(document, "chart-bar").len(), 6));
 }
 
 #[test]
 fn the_running_week_is_drawn_otherwise_and_says_so() {
-    for (kind, class) in [(Kind::Line, "mark"), (Kind::Bar, "bar")] {
+    for (kind, class) in [(Kind::Line, "chart-mark"), (Kind::Bar, "chart-bar")] {
         read(&draw(plot(kind, vec![vec![Some(1.0), Some(2.0), Some(3.0)]])), |document| {
             let drawn = of_class(document, class);
             let running: Vec<_> = drawn.iter().filter(|n| n.attribute("class").unwrap().contains("running")).collect();
@@ -88,12 +88,12 @@ fn the_running_week_is_drawn_otherwise_and_says_so() {
 #[test]
 fn series_differ_by_more_than_colour() {
     read(&draw(plot(Kind::Line, vec![vec![Some(1.0)], vec![Some(1.0)]])), |document| {
-        let marks = of_class(document, "mark");
+        let marks = of_class(document, "chart-mark");
         let shape = |n: usize| marks[n].attribute("d").unwrap().contains('a');
         assert!(shape(0) && !shape(1), "a circle and a square");
     });
     read(&draw(plot(Kind::Bar, vec![vec![Some(1.0)], vec![Some(1.0)]])), |document| {
-        let hatched: Vec<_> = of_class(document, "bar").iter().map(|bar| bar.attribute("fill").is_some()).collect();
+        let hatched: Vec<_> = of_class(document, "chart-bar").iter().map(|bar| bar.attribute("fill").is_some()).collect();
         assert_eq!(hatched, [false, true]);
     });
 }
@@ -104,13 +104,41 @@ fn everything_stays_inside_the_drawing() {
         for highest in [0.0, 1.0, 7.0, 1e9] {
             let values = vec![(0..n).map(|i| Some(highest * f64::from(i) / f64::from(n))).collect(); 3];
             read(&draw(plot(Kind::Bar, values)), |document| {
-                for bar in of_class(document, "bar") {
+                for bar in of_class(document, "chart-bar") {
                     let at = |name: &str| bar.attribute(name).unwrap().parse::<f64>().unwrap();
                     assert!(at("x") >= LEFT - 0.1 && at("x") + at("width") <= WIDTH - RIGHT + 0.2);
                     assert!(at("y") >= TOP - 0.1 && at("y") + at("height") <= HEIGHT - BOTTOM + 0.2);
                 }
-                assert!(of_class(document, "week").len() <= WEEK_NAMES_MAX);
+                assert!(of_class(document, "chart-week").len() <= WEEK_NAMES_MAX);
             });
+        }
+    }
+}
+
+/// Relative luminance, WCAG 2.2.
+fn luminance(hex: &str) -> f64 {
+    let part = |at: usize| f64::from(u8::from_str_radix(&hex[at..at + 2], 16).unwrap()) / 255.0;
+    let linear = |c: f64| if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) };
+    0.2126 * linear(part(1)) + 0.7152 * linear(part(3)) + 0.0722 * linear(part(5))
+}
+
+#[test]
+fn lines_and_fills_keep_three_to_one_on_the_panel_in_both_schemes() {
+    let colours = |sheet: &str, name: &str| -> Vec<String> {
+        let begin = format!("{name}: ");
+        let said = sheet.split(&begin).skip(1);
+        said.map(|rest| rest[..7].to_owned()).filter(|value| value.starts_with('#')).collect()
+    };
+    let (base, own) = (include_str!("../../../static/css/base.css"), include_str!("../../../static/css/charts.css"));
+    // The third is for paper.
+    let panels = &colours(base, "--panel")[..2];
+    for name in ["--chart-0", "--chart-1", "--chart-2"] {
+        let found = colours(own, name);
+        assert_eq!(found.len(), 2, "light and dark");
+        for (front, back) in found.iter().zip(panels) {
+            let (a, b) = (luminance(front), luminance(back));
+            let is = (a.max(b) + 0.05) / (a.min(b) + 0.05);
+            assert!(is >= 3.0, "{name} {front} on {back} is {is:.2}");
         }
     }
 }
