@@ -7,6 +7,7 @@ mod api;
 pub mod app;
 pub mod auth;
 pub mod docs;
+mod headers;
 mod health;
 mod metrics;
 pub mod pages;

@@ -155,9 +155,6 @@ pub(crate) fn retry_after(ms: i64) -> HeaderValue {
 
 /// Writes the body of a problem that a handler or an inner layer answered with.
 pub(crate) async fn render(State(app): State<App>, mut response: Response) -> Response {
-    for (name, value) in [(header::X_CONTENT_TYPE_OPTIONS, "nosniff"), (header::CACHE_CONTROL, "no-store")] {
-        response.headers_mut().entry(name).or_insert(HeaderValue::from_static(value));
-    }
     let Some(problem) = response.extensions_mut().remove::<Problem>() else { return response };
     let body = problem.body(&app.settings.public_url);
     let headers = response.headers_mut();

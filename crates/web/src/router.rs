@@ -17,7 +17,7 @@ use crate::{
         session, switches, whoami,
     },
     app::App,
-    docs, health, metrics, pages,
+    docs, headers, health, metrics, pages,
     problem::{self, Code, Problem},
 };
 
@@ -71,6 +71,7 @@ pub fn router(app: App) -> Router {
         .method_not_allowed_fallback(async || Problem::new(Code::MethodNotAllowed, "see /docs for the methods"))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(middleware::map_response_with_state(app.clone(), problem::render))
+        .layer(middleware::map_response_with_state(app.clone(), headers::guard))
         .layer(middleware::from_fn(metrics::observe))
         .with_state(app)
 }

@@ -43,6 +43,14 @@ impl Cookie {
         self.header("", "; Max-Age=0", settings)
     }
 
+    /// True for the header that [`Cookie::clear`] made, with `Secure` or without.
+    pub(crate) fn is_cleared_by(self, set: &HeaderValue) -> bool {
+        let is_ours = |secure: bool| {
+            set.as_bytes().strip_prefix(self.name(secure).as_bytes()).is_some_and(|rest| rest.starts_with(b"=;"))
+        };
+        is_ours(true) || is_ours(false)
+    }
+
     fn header(self, value: &str, more: &str, settings: &WebSettings) -> HeaderValue {
         let secure = if settings.cookie_secure { "; Secure" } else { "" };
         let name = self.name(settings.cookie_secure);

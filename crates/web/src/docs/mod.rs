@@ -13,7 +13,8 @@ pub use openapi::openapi;
 pub(crate) use page::page;
 
 /// Nothing is loaded but our own style sheet.
-const CSP: &str = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const CSP: &str = "default-src 'none'; style-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; \
+                   frame-ancestors 'none'";
 
 /// GET /openapi.json
 pub(crate) async fn openapi_json() -> Response {
@@ -31,7 +32,6 @@ fn html(text: String) -> Response {
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
         (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(CSP)),
-        (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
     ];
     (headers, text).into_response()
 }

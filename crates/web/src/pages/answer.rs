@@ -1,9 +1,8 @@
-//! Answers as pages, and the headers that every page carries: no third party, no script but our own file, no frame, no
-//! cache, no referrer.
+//! Answers as pages, and the policy that every page carries: no third party, no script but our own file, no frame.
 
 use askama::Template;
 use axum::response::{Html, IntoResponse as _, Redirect, Response};
-use http::{HeaderName, HeaderValue, StatusCode, header};
+use http::{HeaderValue, StatusCode, header};
 
 use super::{
     assets,
@@ -167,25 +166,10 @@ pub(crate) fn sentence(text: &str) -> String {
 /// Nothing but our own style sheet, script file and icon; the script talks to ourselves alone; forms go to ourselves;
 /// nobody frames the buttons. No inline script, no eval: what a model wrote can only ever be text.
 const CSP: &str = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self'; \
-                   form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
-const PERMISSIONS: &str = "accelerometer=(), autoplay=(), camera=(), display-capture=(), fullscreen=(), \
-                           geolocation=(), gyroscope=(), microphone=(), payment=(), usb=()";
+                   form-action 'self'; frame-ancestors 'none'; base-uri 'none'; object-src 'none'";
 
-/// Puts the headers on. What an answer says for itself (a style sheet's cache) stays.
+/// Puts the pages' policy on. The headers of every answer are [`crate::headers`]' business.
 pub(crate) async fn guarded(mut response: Response) -> Response {
-    let headers = response.headers_mut();
-    let mut say = |name: HeaderName, value: &'static str| {
-        headers.entry(name).or_insert(HeaderValue::from_static(value));
-    };
-    say(header::CACHE_CONTROL, "no-store");
-    say(header::CONTENT_SECURITY_POLICY, CSP);
-    // Paths of links are secrets; not even our own pages need to tell each other.
-    say(header::REFERRER_POLICY, "no-referrer");
-    say(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
-    say(header::X_FRAME_OPTIONS, "DENY");
-    say(HeaderName::from_static("cross-origin-opener-policy"), "same-origin");
-    say(HeaderName::from_static("cross-origin-resource-policy"), "same-origin");
-    say(HeaderName::from_static("permissions-policy"), PERMISSIONS);
-    say(HeaderName::from_static("x-robots-tag"), "noindex, nofollow");
+    response.headers_mut().entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(CSP));
     response
 }
