@@ -11,18 +11,21 @@ use http::Request;
 const DAY: i64 = 86_400_000;
 const NOTE: &str = r#"{"owner":"w","fence":1,"effects":[{"type":"note","target":"a","payload":{"text":"hello"}}]}"#;
 
-/// A session's cookie of somebody with these roles.
+const PASSWORD: &str = "correct horse battery";
+
+/// The cookie of somebody with these roles who signs in now.
 async fn cookie(web: &Web, name: &str, roles: &[&str]) -> String {
-    let tenant = Tenant::new("default");
     let put = UserPut {
         name: name.into(),
         email: None,
-        password_hash: Some("not looked at here".into()),
+        password_hash: Some(effectgate_web::auth::password::hash(PASSWORD).unwrap()),
         roles: roles.iter().map(|role| (*role).to_owned()).collect(),
     };
-    web.world.engine.user_put(&tenant, &Actor::System("test"), &put).await.unwrap();
-    let account = web.world.engine.account(&tenant, name).await.unwrap().unwrap();
-    format!("effectgate-session={}", web.world.engine.session_open(&account).await.unwrap().0)
+    web.world.engine.user_put(&Tenant::new("default"), &Actor::System("test"), &put).await.unwrap();
+    let body = format!(r#"{{"user":"{name}","password":"{PASSWORD}"}}"#);
+    let request = Request::post("/v1/session").header("content-type", "application/json");
+    let answer = web.send(request.body(body.into()).unwrap()).await.is(200);
+    answer.header("set-cookie").split(';').next().unwrap().to_owned()
 }
 
 async fn page(web: &Web, cookie: &str, query: &str) -> common::Got {
