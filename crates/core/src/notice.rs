@@ -11,6 +11,10 @@ use crate::{ids::ApprovalId, time::Timestamp};
 pub enum NoticeKind {
     /// Ask the audience to decide. The token is minted when the notice is sent, so none lies in the database.
     ApprovalRequest { approval: ApprovalId, audience: Vec<String>, urgency: Urgency },
+    /// Ask those of the audience who could not be told when the others were.
+    ApprovalRest { approval: ApprovalId, audience: Vec<String>, urgency: Urgency },
+    /// Tell those who were asked that it ended, because nobody decided.
+    ApprovalClosed { approval: ApprovalId, audience: Vec<String> },
     /// Something went wrong or wants a look.
     Alert { alert: Alert, detail: String },
 }

@@ -70,7 +70,12 @@ fn tabbed(row: &[String]) -> String {
 
 /// Keys and targets come from outside: nothing of them may steer a terminal or break a column.
 pub(crate) fn printable(text: &str) -> String {
-    effectgate_engine::notify::text::visible(text).replace(['\n', '\t'], " ")
+    let plain = |c: char| match c {
+        '\n' | '\t' => ' ',
+        c if effectgate_core::visible::is_hidden(c) => '\u{fffd}',
+        c => c,
+    };
+    text.chars().map(plain).collect()
 }
 
 /// A member of a JSON answer as a cell: text as it is, lists with commas, other values as JSON, absent as a dash.

@@ -63,7 +63,8 @@ impl Engine {
         .await?;
         let due = self.store().approval_overdue(self.policy().sweeper.batch).await?;
         self.sweep_refs(due, &mut report.approvals, |agg, now| {
-            approval::expire(agg, now).or_else(|| approval::remind(agg, now))
+            let expired = approval::expire(agg, now).map(|ended| self.with_closing_notice(ended, now));
+            expired.or_else(|| approval::remind(agg, now))
         })
         .await?;
         self.sweep_stuck(&mut report.stuck).await?;

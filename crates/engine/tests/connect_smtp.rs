@@ -34,7 +34,7 @@ fn server(address: SocketAddr, tls: SmtpTls) -> SmtpServer {
 
 fn letter_of(payload: &Value) -> Letter {
     let date = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
-    let stamp = Stamp { from: "The Gate <gate@example.test>", message_id: "eff_1@example.test", date };
+    let stamp = Stamp { from: "The Gate <gate@example.test>", message_id: "eff_1@example.test", date, headers: &[] };
     build(&validate_mail(payload).unwrap(), &stamp).unwrap()
 }
 

@@ -32,6 +32,7 @@ use effectgate_engine::{
         mail::MailChannel,
     },
 };
+use effectgate_lang::Language;
 use effectgate_testkit::{
     provider::{Lookup, ScriptedProvider, Step},
     smtp::{SmtpScript, SmtpStub},
@@ -351,7 +352,16 @@ impl Clock for Still {
 }
 
 fn message() -> Message {
-    Message { subject: "Please\r\ndecide".into(), text: "<!channel> a & b".into(), id: "run_1:7".into() }
+    Message {
+        id: "run_1:7".into(),
+        follows: Some("run_1:6".into()),
+        language: Language::Fa,
+        subject: "Please\r\ndecide".into(),
+        text: "a & b".into(),
+        html: "<p>a &amp; b</p>".into(),
+        chat: "*Please decide*".into(),
+        facts: json!({"kind": "alert"}),
+    }
 }
 
 #[tokio::test]
@@ -367,15 +377,17 @@ async fn a_notice_goes_by_mail_as_one_line_and_one_message_id() {
     assert_eq!(ledger.messages.len(), 1);
     assert_eq!(ledger.messages[0].header("Subject"), ["Please  decide"]);
     assert_eq!(ledger.messages[0].header("Message-ID"), ["<run_1-7@example.test>"]);
+    assert_eq!(ledger.messages[0].header("In-Reply-To"), ["<run_1-6@example.test>"]);
+    assert_eq!(ledger.messages[0].header("Auto-Submitted"), ["auto-generated"]);
 }
 
 #[tokio::test]
-async fn a_notice_to_chat_carries_no_mark_up_of_a_model() {
+async fn a_notice_to_chat_is_one_text_and_to_a_program_its_facts() {
     let provider =
         ScriptedProvider::start([Step::answer(200, "ok"), Step::answer(200, "ok"), Step::answer(500, "")]).await;
     let url = SecretString::from(format!("{}/services/T0/B0", provider.url()));
-    let slack = ChatChannel::new(&url, ChatForm::Slack, true, tls()).unwrap();
-    let generic = ChatChannel::new(&url, ChatForm::Generic, true, tls()).unwrap();
+    let slack = ChatChannel::new(&url, ChatForm::Slack, true, tls(), Arc::new(Still)).unwrap();
+    let generic = ChatChannel::new(&url, ChatForm::Generic(None), true, tls(), Arc::new(Still)).unwrap();
 
     slack.deliver("", &message()).await.unwrap();
     generic.deliver("", &message()).await.unwrap();
@@ -384,8 +396,12 @@ async fn a_notice_to_chat_carries_no_mark_up_of_a_model() {
     let ledger = provider.ledger();
     let bodies: Vec<serde_json::Value> =
         ledger.requests.iter().map(|seen| serde_json::from_slice(&seen.body).unwrap()).collect();
-    assert_eq!(bodies[0], json!({"text": "*Please\r\ndecide*\n&lt;!channel&gt; a &amp; b"}));
-    assert_eq!(bodies[1], json!({"subject": "Please\r\ndecide", "text": "<!channel> a & b", "id": "run_1:7"}));
+    assert_eq!(bodies[0], json!({"text": "*Please decide*"}));
+    let expected = json!({
+        "kind": "alert", "subject": "Please\r\ndecide", "text": "a & b", "id": "run_1:7", "follows": "run_1:6",
+        "language": "fa",
+    });
+    assert_eq!(bodies[1], expected);
     assert!(failed.contains("500") && !failed.contains("T0"), "{failed}");
 }
 
@@ -393,5 +409,5 @@ async fn a_notice_to_chat_carries_no_mark_up_of_a_model() {
 fn a_chat_url_inside_the_own_network_is_refused_unless_allowed() {
     let url = SecretString::from("http://169.254.169.254/latest");
 
-    assert!(ChatChannel::new(&url, ChatForm::Slack, false, tls()).is_err());
+    assert!(ChatChannel::new(&url, ChatForm::Slack, false, tls(), Arc::new(Still)).is_err());
 }

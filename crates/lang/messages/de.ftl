@@ -173,10 +173,12 @@ stop-later = Der Server kann gerade nicht antworten. Es wurde nichts geändert. 
 mail-subject-first = Entscheidung erbeten: { $flow } { $key }
 mail-subject-reminder = Erinnerung: Entscheidung erbeten: { $flow } { $key }
 mail-subject-escalation = Eskaliert: Entscheidung erbeten: { $flow } { $key }
+mail-subject-edited = Geändert: Entscheidung erbeten: { $flow } { $key }
 mail-subject-closed = Keine Entscheidung: { $flow } { $key }
 mail-lead-first = Bitte entscheiden Sie bis { $when } ({ $relative }).
 mail-lead-reminder = Ihre Entscheidung steht noch aus, bis { $when } ({ $relative }).
 mail-lead-escalation = Noch hat niemand entschieden, darum werden nun auch Sie gefragt. Bis { $when } ({ $relative }).
+mail-lead-edited = Was gesendet werden soll, wurde geändert. Bitte entscheiden Sie über diese Fassung, bis { $when } ({ $relative }).
 mail-lead-expired = Bis { $when } hat niemand entschieden. Es wurde nichts gesendet. Es ist nichts mehr zu tun.
 mail-lead-undeliverable = Bis { $when } war niemand zu erreichen, also hat niemand entschieden. Es wurde nichts gesendet. Es ist nichts mehr zu tun.
 mail-open = Freigabe öffnen
@@ -192,6 +194,14 @@ mail-more-effects = { $n ->
     }
 mail-foot = Das Öffnen des Links ändert nichts. Nur die Schaltflächen auf der Seite entscheiden.
 mail-for-you = Diese Nachricht ist für { $who }. Der Link ist persönlich: Geben Sie ihn nicht weiter.
+mark-blanks = { $n ->
+        [one] { $n } Leerzeichen
+       *[other] { $n } Leerzeichen
+    }
+mark-blank-lines = { $n ->
+        [one] { $n } Leerzeile
+       *[other] { $n } Leerzeilen
+    }
 alert-subject = Effectgate-Alarm: { $alert }
 alert-more = Mehr
 alert-server = Server

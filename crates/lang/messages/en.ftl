@@ -176,10 +176,12 @@ stop-later = The server cannot answer at this moment. Nothing was changed. Try a
 mail-subject-first = Decision wanted: { $flow } { $key }
 mail-subject-reminder = Reminder: decision wanted: { $flow } { $key }
 mail-subject-escalation = Escalated: decision wanted: { $flow } { $key }
+mail-subject-edited = Changed: decision wanted: { $flow } { $key }
 mail-subject-closed = No decision: { $flow } { $key }
 mail-lead-first = You are asked for a decision before { $when } ({ $relative }).
 mail-lead-reminder = Your decision is still wanted, before { $when } ({ $relative }).
 mail-lead-escalation = Nobody has decided yet, so you are asked too. Before { $when } ({ $relative }).
+mail-lead-edited = Somebody changed what is to be sent. Your decision is wanted about this version, before { $when } ({ $relative }).
 mail-lead-expired = Nobody decided before { $when }. Nothing was sent. There is nothing to do any more.
 mail-lead-undeliverable = Nobody could be told before { $when }, so nobody decided. Nothing was sent. There is nothing to do any more.
 mail-open = Open the approval
@@ -195,6 +197,14 @@ mail-more-effects = { $n ->
     }
 mail-foot = Opening the link changes nothing. Only the buttons on the page decide.
 mail-for-you = This message is for { $who }. The link is personal: do not pass it on.
+mark-blanks = { $n ->
+        [one] { $n } blank
+       *[other] { $n } blanks
+    }
+mark-blank-lines = { $n ->
+        [one] { $n } blank line
+       *[other] { $n } blank lines
+    }
 alert-subject = Effectgate alert: { $alert }
 alert-more = More
 alert-server = Server

@@ -170,10 +170,12 @@ stop-later = سرور در این لحظه نمی‌تواند پاسخ دهد. 
 mail-subject-first = درخواست تصمیم: { $flow } { $key }
 mail-subject-reminder = یادآوری: درخواست تصمیم: { $flow } { $key }
 mail-subject-escalation = ارجاع: درخواست تصمیم: { $flow } { $key }
+mail-subject-edited = تغییر کرد: درخواست تصمیم: { $flow } { $key }
 mail-subject-closed = بدون تصمیم: { $flow } { $key }
 mail-lead-first = از شما خواسته می‌شود پیش از { $when } ({ $relative }) تصمیم بگیرید.
 mail-lead-reminder = همچنان منتظر تصمیم شما هستیم، پیش از { $when } ({ $relative }).
 mail-lead-escalation = هنوز کسی تصمیم نگرفته است، پس از شما هم پرسیده می‌شود. پیش از { $when } ({ $relative }).
+mail-lead-edited = آنچه باید فرستاده شود تغییر کرده است. لطفاً دربارهٔ این نسخه پیش از { $when } ({ $relative }) تصمیم بگیرید.
 mail-lead-expired = تا { $when } کسی تصمیم نگرفت. چیزی فرستاده نشد. دیگر لازم نیست کاری انجام دهید.
 mail-lead-undeliverable = تا { $when } به هیچ‌کس خبر نرسید و کسی تصمیم نگرفت. چیزی فرستاده نشد. دیگر لازم نیست کاری انجام دهید.
 mail-open = باز کردن تأیید
@@ -189,6 +191,14 @@ mail-more-effects = { $n ->
     }
 mail-foot = باز کردن پیوند چیزی را تغییر نمی‌دهد. تنها دکمه‌های صفحه تصمیم را ثبت می‌کنند.
 mail-for-you = این پیام برای { $who } است. پیوند شخصی است: آن را برای کسی نفرستید.
+mark-blanks = { $n ->
+        [one] { $n } فاصله
+       *[other] { $n } فاصله
+    }
+mark-blank-lines = { $n ->
+        [one] { $n } سطر خالی
+       *[other] { $n } سطر خالی
+    }
 alert-subject = هشدار Effectgate: { $alert }
 alert-more = بیشتر
 alert-server = سرور

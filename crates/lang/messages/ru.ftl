@@ -188,10 +188,12 @@ stop-later = Сервер сейчас не может ответить. Нич�
 mail-subject-first = Нужно решение: { $flow } { $key }
 mail-subject-reminder = Напоминание: нужно решение: { $flow } { $key }
 mail-subject-escalation = Эскалация: нужно решение: { $flow } { $key }
+mail-subject-edited = Изменено: нужно решение: { $flow } { $key }
 mail-subject-closed = Решения нет: { $flow } { $key }
 mail-lead-first = Вас просят принять решение до { $when } ({ $relative }).
 mail-lead-reminder = Ваше решение всё ещё нужно, до { $when } ({ $relative }).
 mail-lead-escalation = Решения пока нет, поэтому теперь просят и Вас. До { $when } ({ $relative }).
+mail-lead-edited = Кто-то изменил то, что будет отправлено. Нужно Ваше решение об этой версии, до { $when } ({ $relative }).
 mail-lead-expired = До { $when } никто не принял решения. Ничего не отправлено. Делать больше ничего не нужно.
 mail-lead-undeliverable = До { $when } никого не удалось уведомить, поэтому решения нет. Ничего не отправлено. Делать больше ничего не нужно.
 mail-open = Открыть согласование
@@ -208,6 +210,16 @@ mail-more-effects = { $n ->
     }
 mail-foot = Открытие ссылки ничего не меняет. Решают только кнопки на странице.
 mail-for-you = Это сообщение для { $who }. Ссылка личная: не пересылайте её.
+mark-blanks = { $n ->
+        [one] { $n } пробел
+        [few] { $n } пробела
+       *[many] { $n } пробелов
+    }
+mark-blank-lines = { $n ->
+        [one] { $n } пустая строка
+        [few] { $n } пустые строки
+       *[many] { $n } пустых строк
+    }
 alert-subject = Тревога Effectgate: { $alert }
 alert-more = Подробнее
 alert-server = Сервер

@@ -176,10 +176,12 @@ stop-later = Servern kan inte svara just nu. Inget har ändrats. Försök igen o
 mail-subject-first = Beslut önskas: { $flow } { $key }
 mail-subject-reminder = Påminnelse: beslut önskas: { $flow } { $key }
 mail-subject-escalation = Eskalerat: beslut önskas: { $flow } { $key }
+mail-subject-edited = Ändrat: beslut önskas: { $flow } { $key }
 mail-subject-closed = Inget beslut: { $flow } { $key }
 mail-lead-first = Du ombeds att besluta före { $when } ({ $relative }).
 mail-lead-reminder = Ditt beslut väntas fortfarande, före { $when } ({ $relative }).
 mail-lead-escalation = Ingen har beslutat ännu, så nu tillfrågas även du. Före { $when } ({ $relative }).
+mail-lead-edited = Någon har ändrat det som ska skickas. Ditt beslut önskas om den här versionen, före { $when } ({ $relative }).
 mail-lead-expired = Ingen beslutade före { $when }. Inget skickades. Du behöver inte göra något.
 mail-lead-undeliverable = Ingen kunde meddelas före { $when }, så ingen beslutade. Inget skickades. Du behöver inte göra något.
 mail-open = Öppna godkännandet
@@ -195,6 +197,14 @@ mail-more-effects = { $n ->
     }
 mail-foot = Att öppna länken ändrar ingenting. Bara knapparna på sidan avgör.
 mail-for-you = Det här meddelandet är till { $who }. Länken är personlig: skicka den inte vidare.
+mark-blanks = { $n ->
+        [one] { $n } blanksteg
+       *[other] { $n } blanksteg
+    }
+mark-blank-lines = { $n ->
+        [one] { $n } tom rad
+       *[other] { $n } tomma rader
+    }
 alert-subject = Larm från Effectgate: { $alert }
 alert-more = Mer
 alert-server = Server

@@ -9,6 +9,7 @@
 
 mod accept;
 mod language;
+mod mark;
 mod msg;
 mod number;
 mod say;
@@ -16,6 +17,7 @@ mod span;
 mod zone;
 
 pub use language::Language;
+pub use mark::mark;
 pub use msg::Msg;
 pub use number::number;
 pub use say::{Value, say, say_around};

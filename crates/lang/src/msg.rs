@@ -176,10 +176,12 @@ messages! {
     MailSubjectFirst = "mail-subject-first" ["flow", "key"];
     MailSubjectReminder = "mail-subject-reminder" ["flow", "key"];
     MailSubjectEscalation = "mail-subject-escalation" ["flow", "key"];
+    MailSubjectEdited = "mail-subject-edited" ["flow", "key"];
     MailSubjectClosed = "mail-subject-closed" ["flow", "key"];
     MailLeadFirst = "mail-lead-first" ["when", "relative"];
     MailLeadReminder = "mail-lead-reminder" ["when", "relative"];
     MailLeadEscalation = "mail-lead-escalation" ["when", "relative"];
+    MailLeadEdited = "mail-lead-edited" ["when", "relative"];
     MailLeadExpired = "mail-lead-expired" ["when"];
     MailLeadUndeliverable = "mail-lead-undeliverable" ["when"];
     MailOpen = "mail-open" [];
@@ -192,6 +194,8 @@ messages! {
     MailMoreEffects = "mail-more-effects" ["n"];
     MailFoot = "mail-foot" [];
     MailForYou = "mail-for-you" ["who"];
+    MarkBlanks = "mark-blanks" ["n"];
+    MarkBlankLines = "mark-blank-lines" ["n"];
     AlertSubject = "alert-subject" ["alert"];
     AlertMore = "alert-more" [];
     AlertServer = "alert-server" [];

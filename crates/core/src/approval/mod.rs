@@ -10,6 +10,7 @@ mod ending;
 mod member;
 mod refusal;
 mod remind;
+mod telling;
 mod terms;
 mod wish;
 
@@ -18,7 +19,8 @@ pub use edit::{EDITS_MAX, Edit, EditedEffect, EffectChange, Misfit, changes, edi
 pub use ending::{expire, withdraw};
 pub use member::{member_key, member_keys_of};
 pub use refusal::{Refused, refused};
-pub use remind::{note_told, note_undeliverable, remind};
+pub use remind::remind;
+pub use telling::{Telling, note_telling};
 pub use terms::{LoginRule, Terms, TokenGrant, Withdrawal, is_in_audience};
 pub use wish::{Decision, REASON_CHARS_MAX, Verdict, Wish};
 

@@ -1,12 +1,10 @@
-//! Asking again: reminder, escalation, and what became of the telling. Delivery itself is the engine's.
+//! Asking again: reminder and escalation. What became of the telling is in [`super::telling`].
 
-use super::{Approval, ApprovalState};
 use crate::{
     actor::Actor,
     facts,
-    ids::ApprovalId,
     journal::EntryKind,
-    notice::{Alert, Notice, NoticeKind, Urgency},
+    notice::{Notice, NoticeKind, Urgency},
     run::Aggregate,
     time::Timestamp,
     transition::{Draft, Transition},
@@ -37,30 +35,4 @@ pub fn remind(agg: &Aggregate, now: Timestamp) -> Option<Transition> {
     draft.notice(Notice::new(seq, 0, ask, format!("{}:{seq}", approval.id), now));
     draft.transition_mut().approvals.push(next);
     Some(draft.noted())
-}
-
-/// Notes that a request for a decision reached nobody: on the approval, where the inbox shows it, and as an alert.
-pub fn note_undeliverable(draft: &mut Draft, agg: &Aggregate) {
-    let open = agg.approvals.iter().find(|a| a.state == ApprovalState::Open);
-    draft.entry(EntryKind::NoticeFailed, &Actor::System("notifier"), facts! { "approval" => open.map(|a| a.id) });
-    draft.transition_mut().approvals.extend(open.map(|a| marked(a, true)));
-    crate::lease::alert(draft, Alert::Undeliverable, "a request for a decision reached nobody".into());
-}
-
-/// Takes the mark back once somebody was told after all (a reminder, an escalation). `None` if there is none to take
-/// back.
-#[must_use]
-pub fn note_told(agg: &Aggregate, id: ApprovalId, now: Timestamp) -> Option<Transition> {
-    let is_marked = |a: &&Approval| a.id == id && a.state == ApprovalState::Open && a.terms.undeliverable;
-    let approval = agg.approvals.iter().find(is_marked)?;
-    let mut draft = Draft::on(&agg.run, now);
-    draft.entry(EntryKind::NoticeDelivered, &Actor::System("notifier"), facts! { "approval" => id });
-    draft.transition_mut().approvals.push(marked(approval, false));
-    Some(draft.noted())
-}
-
-fn marked(approval: &Approval, undeliverable: bool) -> Approval {
-    let mut next = approval.clone();
-    next.terms.undeliverable = undeliverable;
-    next
 }

@@ -332,7 +332,7 @@ fn reminder_and_escalation_come_once_each_in_time() {
         let step = approval::remind(&run, at(now));
         let urgency = step.as_ref().map(|t| match &t.notices[0].kind {
             NoticeKind::ApprovalRequest { urgency, .. } => *urgency,
-            NoticeKind::Alert { .. } => panic!("a reminder is no alert"),
+            other => panic!("not a reminder: {other:?}"),
         });
         assert_eq!(urgency, expected, "{now}");
         run = step.map_or(run.clone(), |t| applied(&run, &t));

@@ -285,7 +285,7 @@ pub(crate) fn by_link(mail: &str) -> Person {
 pub(crate) fn alerts(transition: &Transition) -> Vec<Alert> {
     let alert = |kind: &NoticeKind| match kind {
         NoticeKind::Alert { alert, .. } => Some(*alert),
-        NoticeKind::ApprovalRequest { .. } => None,
+        _ => None,
     };
     transition.notices.iter().filter_map(|n| alert(&n.kind)).collect()
 }

@@ -12,6 +12,13 @@ use super::secret::Secret;
 pub(crate) struct NotifyConfig {
     pub(crate) mail: Option<MailConfig>,
     pub(crate) chat: Option<ChatConfig>,
+    /// For people who have set none of their own, and for the chat: en, sv, de, ru or fa. Default en.
+    pub(crate) language: Option<String>,
+    /// An IANA zone name, the same way. Default UTC.
+    pub(crate) zone: Option<String>,
+    /// Those who were asked are told when an approval ended because nobody decided. Default false: they have the
+    /// reminder, and after the end there is nothing to do.
+    pub(crate) tell_expired: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,6 +36,9 @@ pub(crate) struct ChatConfig {
     pub(crate) url: Option<Secret>,
     pub(crate) url_file: Option<PathBuf>,
     pub(crate) kind: ChatKind,
+    /// Signs what goes out as Standard Webhooks says: `whsec_` and base64. Only for `webhook`.
+    pub(crate) secret: Option<Secret>,
+    pub(crate) secret_file: Option<PathBuf>,
     pub(crate) allow_private: bool,
 }
 
@@ -39,7 +49,7 @@ pub(crate) enum ChatKind {
     /// `{"text": …}`.
     #[default]
     Slack,
-    /// `{"subject": …, "text": …, "id": …}`.
+    /// The facts as members (`kind`, `approval_id`, `run_id`, `effects`, `link` …), with `subject`, `text` and `id`.
     Webhook,
 }
 

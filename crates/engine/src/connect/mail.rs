@@ -48,6 +48,8 @@ pub struct Stamp<'a> {
     pub message_id: &'a str,
     /// For example the time the effect was queued.
     pub date: SystemTime,
+    /// More headers, by name: ours, in ASCII, each on one line. Effects have none.
+    pub headers: &'a [(&'static str, String)],
 }
 
 /// A message ready to be sent.
@@ -94,7 +96,10 @@ pub fn build(mail: &Mail, stamp: &Stamp<'_>) -> Result<Letter, MailFieldError> {
     for address in &mail.to {
         builder = builder.to(Mailbox::new(None, address.parse().map_err(|_| wrong("/to", "not an address"))?));
     }
-    let builder = builder.raw_header(subject_header(&mail.subject));
+    let mut builder = builder.raw_header(subject_header(&mail.subject));
+    for (name, value) in stamp.headers {
+        builder = builder.raw_header(own_header(name, value)?);
+    }
     let plain = SinglePart::plain(crlf(&mail.text));
     let built = match &mail.html {
         None => builder.singlepart(plain),
@@ -182,6 +187,14 @@ fn subject_header(subject: &str) -> HeaderValue {
     }
     let words: Vec<String> = pieces(subject).map(|piece| format!("=?utf-8?B?{}?=", STANDARD.encode(piece))).collect();
     HeaderValue::dangerous_new_pre_encoded(name, subject.to_owned(), words.join("\r\n "))
+}
+
+fn own_header(name: &'static str, value: &str) -> Result<HeaderValue, MailFieldError> {
+    if !value.chars().all(|c| c.is_ascii_graphic() || c == ' ') {
+        return Err(wrong("", "a header of ours is not one line of ASCII"));
+    }
+    // Pre-encoded: the library would fold identifiers that must stay whole.
+    Ok(HeaderValue::dangerous_new_pre_encoded(HeaderName::new_from_ascii_str(name), value.to_owned(), value.to_owned()))
 }
 
 /// Cuts at character borders: an encoded-word must not split a character (RFC 2047 section 5).

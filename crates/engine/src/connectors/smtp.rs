@@ -70,17 +70,35 @@ impl SmtpConnector {
     }
 
     /// Sends a letter of its own that is no effect: a notice to people.
-    pub(crate) async fn post(&self, mail: &Mail, id: &str, at: Timestamp, gate: &dyn WriteGate) -> Report {
-        match self.letter(mail, id, at) {
+    pub(crate) async fn post(
+        &self,
+        mail: &Mail,
+        id: &str,
+        at: Timestamp,
+        headers: &[(&'static str, String)],
+        gate: &dyn WriteGate,
+    ) -> Report {
+        match self.letter(mail, id, at, headers) {
             Ok(letter) => send(&letter, &self.server, &self.limits, &self.guard, &self.tls, gate).await,
             Err(error) => Report::not_sent(Phase::Resolve, format!("the mail could not be made: {error}")),
         }
     }
 
-    fn letter(&self, mail: &Mail, id: &str, at: Timestamp) -> Result<Letter, String> {
+    /// The domain that Message-IDs end in: the sender's.
+    pub(crate) fn domain(&self) -> &str {
+        &self.domain
+    }
+
+    fn letter(
+        &self,
+        mail: &Mail,
+        id: &str,
+        at: Timestamp,
+        headers: &[(&'static str, String)],
+    ) -> Result<Letter, String> {
         let message_id = self.message_id(id);
         let since = Duration::from_micros(u64::try_from(at.micros()).unwrap_or(0));
-        let stamp = Stamp { from: &self.from, message_id: &message_id, date: SystemTime::UNIX_EPOCH + since };
+        let stamp = Stamp { from: &self.from, message_id: &message_id, date: SystemTime::UNIX_EPOCH + since, headers };
         build(mail, &stamp).map_err(|e| e.to_string())
     }
 
@@ -93,7 +111,7 @@ impl SmtpConnector {
 impl Connector for SmtpConnector {
     async fn attempt(&self, effect: &Effect, gate: &dyn WriteGate) -> Report {
         let report = match mail_of(effect) {
-            Ok(mail) => self.post(&mail, &effect.id.to_string(), effect.created_at, gate).await,
+            Ok(mail) => self.post(&mail, &effect.id.to_string(), effect.created_at, &[], gate).await,
             Err(error) => Report::not_sent(Phase::Resolve, format!("the mail could not be made: {error}")),
         };
         Report { handle: Some(self.handle(effect)), ..report }

@@ -2,6 +2,7 @@
 //! and a provider that does as it is told and counts what it executed. Ticks are called by hand.
 #![allow(clippy::unwrap_used, dead_code, unreachable_pub)]
 
+pub mod channel;
 pub mod provider;
 
 use std::{
@@ -15,7 +16,9 @@ use std::{
 use effectgate_core::{
     actor::{Actor, Person, SignIn, Subject},
     approval::{Verdict, Wish},
-    flow::{ApprovalPolicy, EffectPolicy, Flow, Impact, KeyFrom, LeaseBounds, Login, Retention, TargetRule},
+    flow::{
+        ApprovalPolicy, EffectPolicy, Escalation, Flow, Impact, KeyFrom, LeaseBounds, Login, Retention, TargetRule,
+    },
     gate::Gate,
     ids::{EffectId, EffectType, Fence, FlowName, Owner, ProviderName, RunId, Tenant},
     key::KeyPolicy,
@@ -33,13 +36,14 @@ use effectgate_engine::{
     clock::Clock,
     connector::Connector,
     notify::Channels,
-    policy::{DispatcherPolicy, EffectRules, FlowPolicy, Policy, ProviderPolicy, SweeperPolicy},
+    policy::{AlertRoute, DispatcherPolicy, EffectRules, FlowPolicy, Policy, ProviderPolicy, SweeperPolicy},
     propose::{Asked, Output, Proposal, Request as ProposalRequest},
     reserve::{KeyGiven, PayloadGiven, Request, Reserved},
     switch::Turn,
     view::{LeaseView, RunView},
 };
 use effectgate_store::{SqliteStore, Store};
+#[allow(unused_imports, reason = "not every program scripts answers")]
 pub use provider::{Answer, Scripted};
 use tempfile::TempDir;
 
@@ -108,6 +112,11 @@ pub struct Options {
     pub concurrent: usize,
     pub batch: u32,
     pub retention: Retention,
+    pub channels: Channels,
+    pub alerts: Vec<AlertRoute>,
+    pub expires_ms: i64,
+    pub remind_ms: Option<i64>,
+    pub escalate: Option<Escalation>,
 }
 
 impl Default for Options {
@@ -137,6 +146,11 @@ impl Default for Options {
             concurrent: 1_000,
             batch: 100,
             retention: Retention { content_days: 30, key_days: 90, journal_days: 730 },
+            channels: Channels::default(),
+            alerts: vec![],
+            expires_ms: 24 * HOUR,
+            remind_ms: Some(8 * HOUR),
+            escalate: None,
         }
     }
 }
@@ -457,8 +471,8 @@ fn policy(options: &Options, scripted: &Scripted) -> Policy {
         providers: BTreeMap::from(providers),
         ceiling: options.ceiling,
         public_url: "http://gate.test".into(),
-        channels: Channels::default(),
-        alerts: vec![],
+        channels: options.channels.clone(),
+        alerts: options.alerts.clone(),
         dispatcher: DispatcherPolicy { workers: 64, period_ms: 500, batch: options.batch },
         sweeper: SweeperPolicy { period_ms: 2_000, batch: options.sweep_batch, stuck_ms: 24 * HOUR },
     }
@@ -501,9 +515,9 @@ fn flow(options: &Options, name: &str) -> FlowPolicy {
             login: options.login,
             link_in_answer: options.link_in_answer,
             separation: options.separation,
-            expires_ms: 24 * HOUR,
-            remind_ms: Some(8 * HOUR),
-            escalate: None,
+            expires_ms: options.expires_ms,
+            remind_ms: options.remind_ms,
+            escalate: options.escalate.clone(),
         }),
         sla: None,
         retention: options.retention,

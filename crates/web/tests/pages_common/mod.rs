@@ -97,7 +97,7 @@ impl World {
         let path = dir.path().join("t.db");
         let store: Arc<dyn Store> =
             Arc::new(SqliteStore::open_with_clock(path, Arc::new(move || of_store.now())).unwrap());
-        let channels = Channels { mail: Some(Arc::new(mail.clone())), chat: None };
+        let channels = Channels { mail: Some(Arc::new(mail.clone())), ..Channels::default() };
         let engine = Engine::new(store.clone(), policy::policy(options, channels), Arc::new(clock.clone()));
         let settings = WebSettings {
             public_url: policy::PUBLIC_URL.into(),

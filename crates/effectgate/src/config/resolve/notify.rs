@@ -8,11 +8,13 @@ use effectgate_engine::{
     connectors::SmtpConnector,
     notify::{
         Channel, Channels,
-        chat::{ChatChannel, ChatForm},
+        chat::{ChatChannel, ChatForm, ChatSecret},
         mail::MailChannel,
     },
     policy::AlertRoute,
 };
+
+use effectgate_lang::{Language, Zone};
 
 use super::{approval::is_address, judge::Judge, smtp};
 use crate::config::{
@@ -25,7 +27,26 @@ const MONTH_MS: i64 = 30 * 86_400_000;
 pub(super) fn channels(judge: &mut Judge<'_>, config: &Config) -> Channels {
     let mail = config.notify.mail.as_ref().and_then(|mail| self::mail(judge, config, mail));
     let chat = config.notify.chat.as_ref().and_then(|chat| self::chat(judge, chat));
-    Channels { mail, chat }
+    let (language, zone) = (language(judge, config), zone(judge, config));
+    Channels { mail, chat, language, zone, tell_expired: config.notify.tell_expired }
+}
+
+fn language(judge: &mut Judge<'_>, config: &Config) -> Language {
+    let Some(word) = &config.notify.language else { return Language::default() };
+    Language::of_tag(word).unwrap_or_else(|| {
+        let ours = Language::ALL.map(Language::tag).join(", ");
+        judge.refuse("notify.language", format!("{word:?} is no language of ours"), &format!("Write one of {ours}."));
+        Language::default()
+    })
+}
+
+fn zone(judge: &mut Judge<'_>, config: &Config) -> Zone {
+    let Some(name) = &config.notify.zone else { return Zone::utc() };
+    Zone::parse(name).unwrap_or_else(|| {
+        let what = format!("{name:?} is no zone of the IANA database");
+        judge.refuse("notify.zone", what, "Write a name such as Europe/Stockholm, or UTC.");
+        Zone::utc()
+    })
 }
 
 fn mail(judge: &mut Judge<'_>, config: &Config, mail: &MailConfig) -> Option<Arc<dyn Channel>> {
@@ -55,13 +76,29 @@ fn chat(judge: &mut Judge<'_>, chat: &ChatConfig) -> Option<Arc<dyn Channel>> {
         }
         return None;
     };
-    let form = match chat.kind {
-        ChatKind::Slack => ChatForm::Slack,
-        ChatKind::Webhook => ChatForm::Generic,
-    };
-    let channel = ChatChannel::new(&url, form, chat.allow_private, Tls::new(None).ok()?);
+    let form = form(judge, chat)?;
+    let channel = ChatChannel::new(&url, form, chat.allow_private, Tls::new(None).ok()?, Arc::new(SystemClock));
     let channel = channel.map_err(|fault| judge.refuse_settings("notify.chat", vec![fault])).ok()?;
     Some(Arc::new(channel))
+}
+
+fn form(judge: &mut Judge<'_>, chat: &ChatConfig) -> Option<ChatForm> {
+    let is_signed = chat.secret.is_some() || chat.secret_file.is_some();
+    match (chat.kind, is_signed) {
+        (ChatKind::Slack, false) => Some(ChatForm::Slack),
+        (ChatKind::Slack, true) => {
+            let what = "Slack and what copies it read no signature";
+            judge.refuse("notify.chat.secret", what, "Leave it out, or say kind = \"webhook\".");
+            None
+        }
+        (ChatKind::Webhook, false) => Some(ChatForm::Generic(None)),
+        (ChatKind::Webhook, true) => {
+            let secret = judge.secret("notify.chat.secret", chat.secret.as_ref(), chat.secret_file.as_deref())?;
+            let secret = ChatSecret::new(&secret);
+            let secret = secret.map_err(|fault| judge.refuse_settings("notify.chat", vec![fault])).ok()?;
+            Some(ChatForm::Generic(Some(secret)))
+        }
+    }
 }
 
 pub(super) fn alerts(judge: &mut Judge<'_>, config: &Config) -> Vec<AlertRoute> {
