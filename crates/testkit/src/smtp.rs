@@ -1,6 +1,8 @@
 //! An SMTP server that stores what it accepts and breaks on purpose, at any phase. Plain TCP only; what it stored is
 //! the truth a test asks for, never the client's report.
 
+mod mime;
+
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -114,6 +116,14 @@ impl StoredMail {
             .filter(|(n, _)| n.eq_ignore_ascii_case(name))
             .map(|(_, value)| value.trim().to_owned())
             .collect()
+    }
+}
+
+impl StoredMail {
+    /// The texts of the message, decoded, with their content types; a message of one part has one.
+    #[must_use]
+    pub fn texts(&self) -> Vec<(String, String)> {
+        mime::texts(&self.data)
     }
 }
 

@@ -171,6 +171,11 @@ impl Browser {
         cookies.as_array().into_iter().flatten().map(|c| (text(&c["name"]), text(&c["value"]))).collect()
     }
 
+    /// Gives the page's origin a cookie, as a sign-in would have.
+    pub async fn set_cookie(&self, name: &str, value: &str) {
+        self.done("cookie", &json!({ "cookie": { "name": name, "value": value, "path": "/" } })).await;
+    }
+
     /// Forgets every cookie of the page's origin, as a person does who signs out everywhere.
     pub async fn forget_cookies(&self) {
         self.wire.delete("/cookie").await.unwrap_or_else(|e| panic!("cookies: {e:?}"));
