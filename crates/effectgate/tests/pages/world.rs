@@ -186,9 +186,11 @@ impl World {
     /// None where PostgreSQL is asked for and there is none. `more` is appended to the config.
     pub(crate) async fn on(backend: Backend, more: &str) -> Option<Self> {
         let mail = SmtpStub::start(SmtpScript::default()).await;
-        let provider = ScriptedProvider::start([]).await;
-        let config =
-            CONFIG.replace("MAIL_PORT", &mail.address().port().to_string()).replace("PROVIDER", &provider.url());
+        let (provider, chat) = (ScriptedProvider::start([]).await, ScriptedProvider::start([]).await);
+        let config = CONFIG
+            .replace("CHAT", &chat.url())
+            .replace("MAIL_PORT", &mail.address().port().to_string())
+            .replace("PROVIDER", &provider.url());
         let ground = Ground::new(backend, &format!("{config}{more}")).await?;
         std::fs::create_dir(ground.house.path("schemas")).unwrap();
         std::fs::write(ground.house.path("schemas/refund.json"), REFUND_SCHEMA).unwrap();

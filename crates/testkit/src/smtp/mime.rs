@@ -9,7 +9,8 @@ pub(super) fn texts(entity: &str) -> Vec<(String, String)> {
     let kind = field(head, "content-type").unwrap_or_else(|| "text/plain".to_owned());
     match boundary(&kind) {
         Some(boundary) => {
-            let parts = body.split(&format!("--{boundary}")).skip(1).take_while(|part| !part.starts_with("--"));
+            let border = format!("--{boundary}");
+            let parts = body.split(border.as_str()).skip(1).take_while(|part| !part.starts_with("--"));
             parts.flat_map(|part| texts(part.trim_start_matches("\r\n"))).collect()
         }
         None => vec![(kind, decoded(body, &field(head, "content-transfer-encoding").unwrap_or_default()))],
