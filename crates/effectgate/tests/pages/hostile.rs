@@ -92,7 +92,8 @@ async fn hc_34_in_mail_and_chat_a_draft_is_text_too() {
         let texts = mail.texts();
         let (kind, first) = &texts[0];
         assert!(kind.starts_with("text/plain"), "plain text comes first: {kind}");
-        assert!(plain(&mail).contains("U+202E"), "the turn of direction is named: {first}");
+        assert!(!first.contains('\u{202e}') && !first.contains('\u{200b}'), "{first}");
+        assert!(first.contains("U+202E") || first.contains('\u{fffd}'), "a mark stands in its place: {first}");
         for (_, html) in texts.iter().filter(|(kind, _)| kind.starts_with("text/html")) {
             let low = html.to_lowercase();
             for tag in ["<img", "<script", "<iframe", "<svg", "<link", "<form", "<button", "javascript:", "{{7*7"] {
