@@ -9,6 +9,7 @@ mod exit;
 mod output;
 mod scripted;
 mod secret;
+mod single_sign_on;
 mod telemetry;
 mod wire;
 

@@ -5,12 +5,13 @@ use std::{path::Path, sync::Arc};
 
 use effectgate_engine::{Engine, clock::SystemClock, policy::Policy};
 use effectgate_store::{PgOptions, PgStore, SqliteOptions, SqliteStore, Store, StoreError};
-use effectgate_web::WebSettings;
+use effectgate_web::{App, WebSettings};
 use secrecy::ExposeSecret as _;
 
 use crate::{
-    config::{ConfigErrors, DatabaseSettings, Environment, Loaded, Resolved, ServerSettings, load},
+    config::{ConfigErrors, DatabaseSettings, Environment, Loaded, PeopleSettings, Resolved, ServerSettings, load},
     exit::{Exit, Failure, Result},
+    single_sign_on::single_sign_on,
 };
 
 /// The tenant of a house that has only one.
@@ -110,8 +111,16 @@ async fn over(named: Option<&Path>, access: Access) -> Result<Engine> {
     Ok(engine(open(&database, access).await?, policy))
 }
 
-/// The web room's settings.
-pub(crate) fn web_settings(server: &ServerSettings, public_url: &str) -> WebSettings {
+/// The web room, with the ways in which people sign in.
+pub(crate) fn app(engine: &Engine, server: &ServerSettings, people: PeopleSettings, public_url: &str) -> App {
+    let app = App::new(engine.clone(), web_settings(server, &people, public_url));
+    match people.oidc {
+        Some(oidc) => app.with_single_sign_on(single_sign_on(oidc, public_url)),
+        None => app,
+    }
+}
+
+fn web_settings(server: &ServerSettings, people: &PeopleSettings, public_url: &str) -> WebSettings {
     WebSettings {
         public_url: public_url.to_owned(),
         body_bytes_max: server.body_bytes_max,
@@ -120,6 +129,9 @@ pub(crate) fn web_settings(server: &ServerSettings, public_url: &str) -> WebSett
         // A cookie that is only sent over TLS would never come back over plain HTTP.
         cookie_secure: public_url.starts_with("https://"),
         tenant: TENANT.to_owned(),
+        local_accounts: people.local_accounts,
+        sessions: people.sessions,
+        lockout: people.lockout,
         ..WebSettings::default()
     }
 }

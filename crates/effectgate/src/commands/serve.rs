@@ -30,7 +30,8 @@ pub(crate) struct Args {
 const ATTEMPTS_PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) async fn run(args: &Args, here: &Here) -> Result {
-    let Resolved { mut policy, server, database, notes } = wire::read_config(here.config.as_deref())?.resolve()?;
+    let Resolved { mut policy, server, database, people, notes } =
+        wire::read_config(here.config.as_deref())?.resolve()?;
     notes.iter().for_each(|note| tracing::warn!("{note}"));
     let listener = listen(&server).await?;
     let address = format!("http://{}", listener.local_addr()?);
@@ -38,9 +39,10 @@ pub(crate) async fn run(args: &Args, here: &Here) -> Result {
         // A port that the system chose: links must name it.
         policy.public_url = policy.public_url.replacen(&format!("http://{}", server.listen), &address, 1);
     }
-    let settings = wire::web_settings(&server, &policy.public_url);
+    let public_url = policy.public_url.clone();
     let engine = wire::engine(wire::open(&database, Access::Serve).await?, policy);
-    let served = serve(args, here.out, &engine, listener, settings, &address, &database).await;
+    let app = wire::app(&engine, &server, people, &public_url);
+    let served = serve(args, here.out, app, listener, &address, &database).await;
     engine.store().close().await;
     served
 }
@@ -55,17 +57,17 @@ async fn listen(server: &ServerSettings) -> Result<TcpListener> {
 async fn serve(
     args: &Args,
     out: Out,
-    engine: &Engine,
+    app: App,
     listener: TcpListener,
-    settings: effectgate_web::WebSettings,
     address: &str,
     database: &DatabaseSettings,
 ) -> Result {
-    first_key(engine, out).await?;
+    let engine = app.engine.clone();
+    first_key(&engine, out).await?;
     let stop = stop_signal(args.until_stdin_closes)?;
-    let workers = Workers::start(engine);
+    let workers = Workers::start(&engine);
     say_where(out, address, database)?;
-    let served = effectgate_web::server::serve(listener, App::new(engine.clone(), settings), stop).await;
+    let served = effectgate_web::server::serve(listener, app, stop).await;
     tracing::info!("stopping");
     workers.stop(ATTEMPTS_PATIENCE).await;
     served.map_err(Failure::from)

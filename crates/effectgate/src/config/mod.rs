@@ -31,7 +31,7 @@ pub(crate) use error::ConfigError;
 pub(crate) use error::ConfigErrors;
 pub(crate) use load::{Loaded, load};
 pub(crate) use provider::{ProviderConfig, TlsWord};
-pub(crate) use resolve::{DatabaseSettings, Resolved, ServerSettings};
+pub(crate) use resolve::{DatabaseSettings, OidcSettings, PeopleSettings, Resolved, ServerSettings};
 
 /// The whole file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

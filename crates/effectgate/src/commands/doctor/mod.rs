@@ -3,6 +3,7 @@
 
 mod database;
 mod folder;
+mod issuer;
 mod providers;
 
 use serde::Serialize;
@@ -83,9 +84,11 @@ fn config(resolved: &Resolved) -> Vec<Finding> {
 
 async fn rest(loaded: &Loaded, resolved: Resolved) -> Vec<Finding> {
     let mut findings = folder::look(&resolved.database);
-    let Resolved { policy, database, .. } = resolved;
+    let Resolved { policy, database, people, .. } = resolved;
+    let public_url = policy.public_url.clone();
     findings.extend(database::look(&database, policy).await);
     findings.extend(providers::look(&loaded.config).await);
+    findings.extend(issuer::look(people.oidc, &public_url).await);
     findings
 }
 

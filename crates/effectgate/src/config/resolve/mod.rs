@@ -13,6 +13,7 @@ mod retention;
 mod revision;
 mod server;
 mod smtp;
+mod sources;
 
 use std::{net::SocketAddr, path::Path, path::PathBuf, time::Duration};
 
@@ -22,12 +23,14 @@ use secrecy::SecretString;
 
 use super::{Config, Environment, error::ConfigErrors};
 use judge::Judge;
+pub(crate) use people::{OidcSettings, PeopleSettings};
 
 /// A config that may start.
 pub(crate) struct Resolved {
     pub(crate) policy: Policy,
     pub(crate) server: ServerSettings,
     pub(crate) database: DatabaseSettings,
+    pub(crate) people: PeopleSettings,
     /// What a person should know, such as sections that are accepted and not in force yet.
     pub(crate) notes: Vec<String>,
 }
@@ -67,7 +70,8 @@ pub(crate) fn resolve(config: &Config, folder: &Path, environment: &Environment)
     let channels = notify::channels(&mut judge, config);
     let alerts = notify::alerts(&mut judge, config);
     let flows = flow::flows(&mut judge, config);
-    people::judge(&mut judge, config);
+    let people = people::people(&mut judge, &config.auth);
+    sources::judge(&mut judge, config);
     let whole = (|| {
         let policy = Policy {
             flows: flows?,
@@ -79,8 +83,8 @@ pub(crate) fn resolve(config: &Config, folder: &Path, environment: &Environment)
             dispatcher,
             sweeper,
         };
-        Some((policy, server?, database?))
+        Some((policy, server?, database?, people?))
     })();
-    let ((policy, server, database), notes) = judge.finish(whole)?;
-    Ok(Resolved { policy, server, database, notes })
+    let ((policy, server, database, people), notes) = judge.finish(whole)?;
+    Ok(Resolved { policy, server, database, people, notes })
 }

@@ -19,9 +19,13 @@ use super::*;
 
 /// The secrets that the example asks for.
 fn environment() -> Vec<(String, String)> {
-    [("CHAT_WEBHOOK", "https://chat.example.com/services/T0/B0/x"), ("CRM_TOKEN", "crm-s3cret")]
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .to_vec()
+    [
+        ("CHAT_WEBHOOK", "https://chat.example.com/services/T0/B0/x"),
+        ("CRM_TOKEN", "crm-s3cret"),
+        ("OIDC_SECRET", "oidc-s3cret"),
+    ]
+    .map(|(name, value)| (name.to_owned(), value.to_owned()))
+    .to_vec()
 }
 
 fn example() -> PathBuf {
@@ -39,7 +43,7 @@ fn load_example(more: &[(&str, &str)]) -> Loaded {
 
 #[test]
 fn the_example_starts() {
-    let Resolved { policy, server, database, notes } = load_example(&[]).resolve().unwrap();
+    let Resolved { policy, server, database, people, notes } = load_example(&[]).resolve().unwrap();
 
     assert_eq!(server.listen.to_string(), "127.0.0.1:8787");
     assert!(matches!(database, DatabaseSettings::Sqlite { path, .. } if path.ends_with("effectgate.db")));
@@ -52,7 +56,10 @@ fn the_example_starts() {
     assert_eq!(pay.class, Class::Enforcing { key_window_ms: 86_400_000, margin_ms: 3_600_000 });
     let mail = &policy.providers[&ProviderName::new("mail")].provider;
     assert_eq!((mail.smtp, mail.class, mail.attempt_ms_max), (true, Class::Advisory, 902_000));
-    assert!(notes.iter().any(|note| note.starts_with("auth.oidc: accepted and not in force yet")), "{notes:?}");
+    let oidc = people.oidc.unwrap();
+    assert_eq!((people.local_accounts, oidc.issuer.as_str()), (true, "https://sso.example.test"));
+    assert_eq!(oidc.policy.roles["ops"], ["operator", "switch_owner"]);
+    assert!(!notes.iter().any(|note| note.starts_with("auth.oidc")), "{notes:?}");
     assert!(notes.iter().any(|note| note.starts_with("sources.shop: accepted and not in force yet")), "{notes:?}");
 }
 

@@ -149,8 +149,24 @@ fn a_config_that_cannot_be_safe_does_not_start() {
         (&[("url = \"env:CHAT_WEBHOOK\"", "url = \"http://127.0.0.1/hook\"")], "notify.chat.url", "loopback"),
         (&[("to = \"notify.chat\" ", "to = \"pager\" ")], "alerts[0].to", "no place"),
         (&[("to = \"notify.chat\" ", "to = \"mail:nobody\" ")], "alerts[0].to", "no place"),
-        // later releases
+        // people sign in
         (&[("issuer = \"https://sso", "issuer = \"http://sso")], "auth.oidc.issuer", "https"),
+        (&[("issuer = \"https://sso.example.test\"", "issuer = \"https://sso.example.test?a=b\"")], "auth.oidc.issuer", "https"),
+        (&[("client_id = \"effectgate\"", "client_id = \"\"")], "auth.oidc.client_id", "empty"),
+        (&[("client_secret = \"env:OIDC_SECRET\"", "")], "auth.oidc.client_secret", "no secret"),
+        (&[("client_secret = \"env:OIDC_SECRET\"", "client_secret = \"env:ABSENT\"")], "auth.oidc.client_secret", "no ABSENT"),
+        (&[("\"operator\", \"switch_owner\"]", "\"worker\"]")], "auth.oidc.roles.ops", "API keys"),
+        (&[("\"operator\", \"switch_owner\"]", "]")], "auth.oidc.roles.ops", "no roles"),
+        (&[("\"operator\", \"switch_owner\"]", "\"a b\"]")], "auth.oidc.roles.ops", "no role"),
+        (&[("client_id = \"effectgate\"", "client_id = \"effectgate\"\ntenant = { claim = \"org\", allow = [] }")], "auth.oidc.tenant", "listed"),
+        (&[("client_id = \"effectgate\"", "client_id = \"effectgate\"\nscopes = [\"a b\"]")], "auth.oidc.scopes", "one word"),
+        (&[("client_id = \"effectgate\"", "client_id = \"effectgate\"\ntimeout_ms = 1")], "auth.oidc.timeout_ms", "outside"),
+        (&[("idle_ms = 28_800_000", "idle_ms = 86_400_001")], "auth.session.idle_ms", "absolute_ms"),
+        (&[("absolute_ms = 86_400_000", "absolute_ms = 1")], "auth.session.absolute_ms", "outside"),
+        (&[("\ntries_max = 10 ", "\ntries_max = 101 ")], "auth.lockout.tries_max", "outside"),
+        (&[("account_tries_max = 100 ", "account_tries_max = 0 ")], "auth.lockout.account_tries_max", "outside"),
+        (&[("account_window_ms = 3_600_000", "account_window_ms = 0")], "auth.lockout.account_window_ms", "outside"),
+        // later releases
         (&[("flow = \"ticket-reply\"", "flow = \"ticket\"")], "sources.shop.flow", "no flow"),
         (&[("external_id = \"/data/id\"", "external_id = \"data.id\"")], "sources.shop.key_parts.external_id", "JSON Pointer"),
     ];
