@@ -2,7 +2,8 @@
 //! Each wants a reason, and each is journalled with the person.
 
 use crate::{
-    actor::{Actor, Person},
+    actor::{Actor, Person, SignIn},
+    approval::{Approval, LoginRule, is_in_audience, member_key, member_keys_of},
     effect::{Effect, EffectState, Executor},
     ending::roll_up,
     facts,
@@ -23,6 +24,14 @@ pub struct Asker {
     pub is_operator: bool,
 }
 
+impl Asker {
+    /// An operator, for callers that have seen to it.
+    #[must_use]
+    pub const fn operator(actor: Actor) -> Self {
+        Self { actor, person: None, is_operator: true }
+    }
+}
+
 /// Why an operator's command was not taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refused {
@@ -41,22 +50,47 @@ pub(crate) fn reason_given(reason: &str) -> Result<String, Refused> {
     Ok(reason.chars().take(crate::approval::REASON_CHARS_MAX).collect())
 }
 
+/// May this caller take an effect back? Operators, as long as it has not left; within its cancel window also whoever
+/// was asked about the run, or would have been asked had no rule let it go (`audience`, the flow's). The only place that
+/// knows.
+///
+/// # Errors
+/// Not entitled, or a state from which nothing can be called back.
+pub fn may_cancel(agg: &Aggregate, effect: &Effect, asker: &Asker, audience: &[String]) -> Result<(), Refused> {
+    let in_window = matches!(effect.state, EffectState::Scheduled { .. });
+    let has_not_left = in_window || matches!(effect.state, EffectState::Pending { .. });
+    if !asker.is_operator && !asker.person.as_ref().is_some_and(|person| was_asked(agg, person, audience)) {
+        return Err(Refused::NotEntitled);
+    }
+    // A pending effect that was tried before may have left, whatever the try is said to have come to.
+    if effect.unknown_since.is_some() || !has_not_left || !(asker.is_operator || in_window) {
+        return Err(Refused::WrongState(effect.state.as_str()));
+    }
+    Ok(())
+}
+
+/// By the same sign-in that a decision would have wanted; where nobody was asked, a link alone is none.
+fn was_asked(agg: &Aggregate, person: &Person, audience: &[String]) -> bool {
+    let by_login = person.sign_in == SignIn::Login;
+    let was = |a: &Approval| is_in_audience(a, person) && (by_login || a.terms.login == LoginRule::Token);
+    let keys = member_keys_of(person);
+    agg.approvals.iter().any(was) || (by_login && audience.iter().any(|member| keys.contains(&member_key(member))))
+}
+
 /// Cancels an effect that is scheduled or pending. One that may have left already is not cancelled but settled.
 ///
 /// # Errors
-/// No reason, or a state from which nothing can be called back.
+/// What [`may_cancel`] says, or no reason.
 pub fn cancel(
     agg: &Aggregate,
     effect: &Effect,
-    actor: &Actor,
+    asker: &Asker,
+    audience: &[String],
     reason: &str,
     now: Timestamp,
 ) -> Result<Transition, Refused> {
-    let reason = reason_given(reason)?;
-    let may_have_left = effect.unknown_since.is_some();
-    if may_have_left || !matches!(effect.state, EffectState::Scheduled { .. } | EffectState::Pending { .. }) {
-        return Err(Refused::WrongState(effect.state.as_str()));
-    }
+    may_cancel(agg, effect, asker, audience)?;
+    let (reason, actor) = (reason_given(reason)?, &asker.actor);
     let mut draft = Draft::on(&agg.run, now);
     let mut after = effect.clone();
     after.state = EffectState::Cancelled;

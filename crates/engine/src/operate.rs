@@ -1,10 +1,10 @@
-//! What operators do over the wire: cancel, resolve a review, release, close. Core says what is allowed; the web room
-//! checked the scope.
+//! What operators do over the wire: cancel, resolve a review, release, close. Core says what is allowed, and who besides
+//! operators may; the web room found out who calls and checked the scope.
 
 use effectgate_core::{
     actor::Actor,
     ids::{EffectId, RunId, Tenant},
-    operate::{self, Refused, Resolution},
+    operate::{self, Asker, Refused, Resolution},
     run::Aggregate,
     transition::Transition,
 };
@@ -17,16 +17,28 @@ use crate::{
 };
 
 impl Engine {
-    /// Cancels an effect that has not left.
+    /// Cancels an effect that has not left: an operator at any time, whoever is asked in this flow within the window.
     ///
     /// # Errors
-    /// No reason, a state from which nothing can be called back, not found, the store.
-    pub async fn cancel(&self, tenant: &Tenant, id: EffectId, actor: &Actor, reason: &str) -> Result<RunView> {
+    /// Not entitled, no reason, a state from which nothing can be called back, not found, the store.
+    pub async fn cancel(&self, tenant: &Tenant, id: EffectId, asker: &Asker, reason: &str) -> Result<RunView> {
         let step = |agg: &Aggregate, now| {
             let effect = find(agg, id)?;
-            operate::cancel(agg, effect, actor, reason, now).map_err(|why| refused(agg, why))
+            operate::cancel(agg, effect, asker, self.audience(agg), reason, now).map_err(|why| refused(agg, why))
         };
         self.operated(tenant, id.run, step).await
+    }
+
+    /// Whether [`Engine::cancel`] would be taken now, for pages that show a button only where it works.
+    #[must_use]
+    pub fn may_cancel(&self, agg: &Aggregate, id: EffectId, asker: &Asker) -> bool {
+        find(agg, id).is_ok_and(|effect| operate::may_cancel(agg, effect, asker, self.audience(agg)).is_ok())
+    }
+
+    /// Whom the run's flow asks, as the config says now.
+    fn audience(&self, agg: &Aggregate) -> &[String] {
+        let approval = self.flow_of(agg).ok().and_then(|flow| flow.flow.approval.as_ref());
+        approval.map_or(&[], |approval| &approval.audience)
     }
 
     /// Settles an unknown effect on a person's word.

@@ -45,6 +45,7 @@ pub(crate) fn api() -> OpenApiRouter<App> {
         .routes(routes!(approvals::find))
         .routes(routes!(approvals::get))
         .routes(routes!(decide::decide))
+        .routes(routes!(decide::withdraw))
         .routes(routes!(switches::list, switches::turn))
         .routes(routes!(journal::verify))
         .routes(routes!(journal::export))

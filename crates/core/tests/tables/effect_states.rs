@@ -4,7 +4,7 @@ use effectgate_core::{
     effect::{Effect, EffectState, Executor},
     ids::Fence,
     inline::{self, Begin, Reported, Settle},
-    operate::{self, Resolution},
+    operate::{self, Asker, Resolution},
     retry::{Class, Classified, Outcome, Settlement},
     run::{Aggregate, RunState},
     sending::{self, Due},
@@ -26,7 +26,7 @@ const COMMANDS: [Command; 11] = [
         sending::reconciled(&agg.run, &agg.effects[0], &found, None, at(0))
     }),
     ("re-issue", |agg| sending::reconciled(&agg.run, &agg.effects[0], &Settlement::Reissue, None, at(0))),
-    ("cancel", |agg| operate::cancel(agg, &agg.effects[0], &OPERATOR, "no", at(0)).ok()),
+    ("cancel", |agg| operate::cancel(agg, &agg.effects[0], &Asker::operator(OPERATOR), &[], "no", at(0)).ok()),
     ("happened", |agg| resolve(agg, &Resolution::Happened { external_id: None })),
     ("send again", |agg| resolve(agg, &Resolution::SendAgain)),
     ("never mind", |agg| resolve(agg, &Resolution::Cancel)),
@@ -126,7 +126,8 @@ fn an_effect_that_may_have_left_is_not_cancelled_but_settled() {
     pending.unknown_since = Some(at(0));
     let before = agg(RunState::Approved, vec![pending]);
 
-    let refused = operate::cancel(&before, &before.effects[0], &OPERATOR, "no", at(0)).unwrap_err();
+    let refused =
+        operate::cancel(&before, &before.effects[0], &Asker::operator(OPERATOR), &[], "no", at(0)).unwrap_err();
 
     assert_eq!(refused, operate::Refused::WrongState("pending"));
 }

@@ -3,7 +3,7 @@
 use effectgate_core::{
     effect::{Effect, EffectState},
     lease::{self, Claim},
-    operate::{self, Refused, Resolution},
+    operate::{self, Asker, Refused, Resolution},
     provider::Class as ProviderClass,
     run::{Aggregate, AwaitReason, RunState},
     sending::{self, Due},
@@ -127,8 +127,9 @@ fn a_run_that_a_person_sent_on_is_claimed_even_where_its_attempts_were_used_up()
 fn a_cancelled_effect_wants_a_reason_and_is_on_record() {
     let before = agg(RunState::Approved, vec![effect(1, EffectState::Scheduled { not_before: at(9) })]);
 
-    let mute = operate::cancel(&before, &before.effects[0], &OPERATOR, "\t", at(1));
-    let t = operate::cancel(&before, &before.effects[0], &OPERATOR, "second thoughts", at(1)).unwrap();
+    let mute = operate::cancel(&before, &before.effects[0], &Asker::operator(OPERATOR), &[], "\t", at(1));
+    let t = operate::cancel(&before, &before.effects[0], &Asker::operator(OPERATOR), &[], "second thoughts", at(1))
+        .unwrap();
 
     assert_eq!(mute.err(), Some(Refused::ReasonRequired));
     assert_eq!(kinds(&t), ["effect_cancelled", "failed"]);

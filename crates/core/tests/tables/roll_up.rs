@@ -2,7 +2,7 @@
 
 use effectgate_core::{
     effect::{Effect, EffectState},
-    operate,
+    operate::{self, Asker},
     outcome::{Answer, Phase, Report},
     retry::{Class, Classified},
     run::{Aggregate, RunState},
@@ -24,7 +24,7 @@ fn end(agg: &Aggregate, n: usize, end: End) -> Aggregate {
     let transition = match end {
         End::Completed => settle(agg, effect, Class::Applied),
         End::Failed => settle(agg, effect, Class::Refused),
-        End::Cancelled => operate::cancel(agg, effect, &OPERATOR, "called back", at(1)).unwrap(),
+        End::Cancelled => operate::cancel(agg, effect, &Asker::operator(OPERATOR), &[], "called back", at(1)).unwrap(),
     };
     applied(agg, &transition)
 }

@@ -14,7 +14,7 @@ use effectgate_core::{
     inline::{self, Begin, Reported, Settle},
     journal::SealedEntry,
     lease::{self, Claim},
-    operate::{self, Resolution},
+    operate::{self, Asker, Resolution},
     outcome::{Phase, Report},
     proposal,
     provider::{Class as ProviderClass, Provider},
@@ -391,7 +391,7 @@ fn operate_on(world: &mut World, dice: &mut Dice) {
     let t = match (dice.roll(5), &chosen) {
         (0, _) => operate::release(&world.agg, &OPERATOR, "mended", now).ok(),
         (1, _) if dice.roll(4) == 0 => operate::close(&world.agg, &OPERATOR, "enough", now).ok(),
-        (2, Some(effect)) => operate::cancel(&world.agg, effect, &OPERATOR, "no", now).ok(),
+        (2, Some(effect)) => operate::cancel(&world.agg, effect, &Asker::operator(OPERATOR), &[], "no", now).ok(),
         (_, Some(effect)) => {
             let resolution = [Resolution::Happened { external_id: None }, Resolution::SendAgain, Resolution::Cancel]
                 [dice.roll(3) as usize]

@@ -7,7 +7,7 @@ use effectgate_core::{
     gate::Gate,
     ids::{Fence, Owner},
     lease,
-    operate::Resolution,
+    operate::{Asker, Resolution},
     switch::{Ceiling, Scope},
     transition::{LeaseGuard, SendingGuard},
 };
@@ -423,7 +423,11 @@ async fn g12_monotonic_what_is_final_stays_as_it_is_whatever_comes() {
     world.round().await;
     let refused = world.queued("refused", "c-1").await;
     let effect = world.agg(refused.run.id).await.effects[0].id;
-    world.engine.cancel(&world.caller.tenant, effect, &crate::common::olga(), "not wanted").await.unwrap();
+    world
+        .engine
+        .cancel(&world.caller.tenant, effect, &Asker::operator(crate::common::olga()), "not wanted")
+        .await
+        .unwrap();
     let done = world.grant("done", "w").await;
     world.engine.complete(&world.call(&done, "complete", "1"), r#"{"n":1}"#).await.unwrap();
     for held in [&sent, &refused, &done] {

@@ -11,7 +11,7 @@ use effectgate_core::{
     ids::{EffectId, Fence, Owner, RunId},
     inline::Reported,
     lease,
-    operate::Resolution,
+    operate::{Asker, Resolution},
     provider::{Class, Lookup},
     retry::Outcome,
     run::{Aggregate, RunState},
@@ -261,7 +261,8 @@ impl Sim {
                     EffectState::Pending { .. } | EffectState::Scheduled { .. } if self.dice.one_in(6) => {
                         // May be refused: one that may have left is not called back.
                         let tenant = &self.world.caller.tenant;
-                        let _ = self.world.engine.cancel(tenant, effect.id, &olga(), "not wanted").await;
+                        let _ =
+                            self.world.engine.cancel(tenant, effect.id, &Asker::operator(olga()), "not wanted").await;
                     }
                     _ => {}
                 }

@@ -1,12 +1,16 @@
 //! Approvals: find and read. Deciding has a file of its own.
 
 use axum::extract::State;
-use effectgate_core::{approval::ApprovalState, ids::ApprovalId};
+use effectgate_core::{
+    approval::{Approval, ApprovalState, member_keys_of},
+    ids::ApprovalId,
+    time::Timestamp,
+};
 use effectgate_engine::{
     EngineError,
-    view::{self, ApprovalView, RunView},
+    view::{self, ApprovalView, ChangeView, RunView},
 };
-use effectgate_store::ApprovalFilter;
+use effectgate_store::{ApprovalFilter, ApprovalItem as Item, INBOX_MEMBERS_MAX, InboxFilter, InboxOrder, Page};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
@@ -14,7 +18,10 @@ use utoipa::{IntoParams, ToSchema};
 use super::{Reply, may_touch};
 use crate::{
     app::App,
-    auth::allowed::{Allowed, ReadApprovals},
+    auth::{
+        Identity,
+        allowed::{ListApprovals, Need as _, OrPerson, ReadApprovals},
+    },
     problem::{Code, Problem, Result},
     request::{Id, Query, limit},
 };
@@ -51,11 +58,24 @@ pub(crate) struct ApprovalItem {
 pub(crate) struct ApprovalDetail {
     #[serde(flatten)]
     approval: ApprovalView,
+    /// What people changed, oldest first, with the values.
+    edits: Vec<EditDetail>,
     /// Why a person is asked.
     why: Vec<String>,
     /// The effects as they would go out; `effects_hash` is over exactly these.
     effects: Vec<ProposedView>,
     run: RunView,
+}
+
+/// An edit with its values.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct EditDetail {
+    by: String,
+    #[schema(value_type = String)]
+    at: Timestamp,
+    from_hash: String,
+    to_hash: String,
+    changes: Vec<ChangeView>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -71,11 +91,14 @@ pub(crate) struct ProposedView {
 }
 
 /// Find approvals.
+///
+/// Callers whose scope or role lets them look around see all of them; everybody else who is signed in sees those they
+/// were asked about. What an approval is about is in the answer to one of them.
 #[utoipa::path(get, path = "/v1/approvals", operation_id = "find_approvals", tag = "approvals", params(ApprovalQuery),
     responses((status = 200, description = "A page; open ones by their expiry", body = ApprovalList)))]
 pub(crate) async fn find(
     State(app): State<App>,
-    Allowed { who, .. }: Allowed<ReadApprovals>,
+    OrPerson { who, .. }: OrPerson<ListApprovals>,
     Query(query): Query<ApprovalQuery>,
 ) -> Result<Reply> {
     if let Some(state) = &query.state
@@ -84,10 +107,10 @@ pub(crate) async fn find(
         let words: Vec<&str> = ApprovalState::ALL.into_iter().map(ApprovalState::as_str).collect();
         return Err(Problem::new(Code::BadParameter, format!("state must be one of {}", words.join(", "))));
     }
-    let filter = ApprovalFilter { state: query.state, cursor: query.cursor, limit: limit(query.limit)? };
-    let page = app.engine.store().approval_find(who.tenant(), &filter).await?;
-    let seen = page.items.into_iter().filter(|item| who.may_touch(item.run.flow.as_str()));
-    let approvals = seen.map(|item| ApprovalItem {
+    let sees_all = who.need(ListApprovals::ANY_OF).is_ok();
+    let page = page(&app, &who, query, sees_all).await?;
+    let is_seen = |item: &Item| who.may_touch(item.run.flow.as_str()) && (sees_all || who.may_read(&item.approval));
+    let approvals = page.items.into_iter().filter(is_seen).map(|item| ApprovalItem {
         approval: view::approval_view(&item.approval),
         flow: item.run.flow.as_str().to_owned(),
         key: item.run.key,
@@ -95,19 +118,50 @@ pub(crate) async fn find(
     Ok(Reply::ok(&ApprovalList { approvals: approvals.collect(), next_cursor: page.next }))
 }
 
+/// A page of what there is. The open ones of somebody who sees only their own come from their inbox, so that its pages
+/// are full however many there are of others.
+async fn page(app: &App, who: &Identity, query: ApprovalQuery, sees_all: bool) -> Result<Page<Item>> {
+    let (store, limit) = (app.engine.store(), limit(query.limit)?);
+    let is_open = query.state.as_deref() == Some(ApprovalState::Open.as_str());
+    let own = match who {
+        Identity::Person(signed_in) if is_open && !sees_all => Some(member_keys_of(&signed_in.person)),
+        _ => None,
+    };
+    let Some(keys) = own else {
+        let filter = ApprovalFilter { state: query.state, cursor: query.cursor, limit };
+        return Ok(store.approval_find(who.tenant(), &filter).await?);
+    };
+    let members = Some(keys.into_iter().take(INBOX_MEMBERS_MAX).collect());
+    let filter = InboxFilter { members, order: InboxOrder::Due, cursor: query.cursor, limit };
+    Ok(store.inbox_find(who.tenant(), &filter).await?)
+}
+
 /// Read an approval with the effects it is about.
+///
+/// For operators and auditors, keys with the scope approver, and signed-in people who were asked, decided, or asked for
+/// it.
 #[utoipa::path(get, path = "/v1/approvals/{id}", operation_id = "get_approval", tag = "approvals",
     params(("id" = String, Path, description = "The approval")),
     responses((status = 200, description = "The approval as it is now", body = ApprovalDetail)))]
 pub(crate) async fn get(
     State(app): State<App>,
-    Allowed { who, .. }: Allowed<ReadApprovals>,
+    OrPerson { who, .. }: OrPerson<ReadApprovals>,
     Id(id): Id<ApprovalId>,
 ) -> Result<Reply> {
     may_touch(&app, &who, id.run).await?;
     let absent = || EngineError::NotFound("approval");
     let agg = app.engine.store().run_load(who.tenant(), id.run).await?.ok_or_else(absent)?;
     let approval = agg.approvals.iter().find(|a| a.id == id).ok_or_else(absent)?;
+    if !who.may_read(approval) {
+        // Whoever sees it in the list is told why; for everybody else it is not there.
+        who.need(ListApprovals::ANY_OF).map_err(|_| absent())?;
+        return Err(Problem::new(Code::NotInAudience, "only those who were asked, operators and auditors read it"));
+    }
+    let run = app.engine.view(&agg).await?;
+    Ok(Reply::ok(&detail(approval, run)))
+}
+
+fn detail(approval: &Approval, run: RunView) -> ApprovalDetail {
     let effects = approval.proposed.iter().map(|p| ProposedView {
         effect_type: p.effect_type.as_str().to_owned(),
         target: p.target.clone(),
@@ -116,10 +170,21 @@ pub(crate) async fn get(
         gate: p.gate.clone(),
         payload: RawValue::from_string(p.payload.clone()).ok(),
     });
-    Ok(Reply::ok(&ApprovalDetail {
-        approval: view::approval_view(approval),
+    // The edits by name only give way to those with their values.
+    let mut view = view::approval_view(approval);
+    let named = std::mem::take(&mut view.edits);
+    let edits = named.into_iter().zip(&approval.edits).map(|(edit, with_values)| EditDetail {
+        by: edit.by,
+        at: edit.at,
+        from_hash: edit.from_hash,
+        to_hash: edit.to_hash,
+        changes: view::edit_changes(with_values),
+    });
+    ApprovalDetail {
+        approval: view,
+        edits: edits.collect(),
         why: approval.terms.why.clone(),
         effects: effects.collect(),
-        run: app.engine.view(&agg).await?,
-    }))
+        run,
+    }
 }

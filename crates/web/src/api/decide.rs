@@ -1,5 +1,5 @@
 //! The API way to decide, for signed-in people only, and to take a question back. Journey (b) passes through here as it
-//! passes through the page: both call the engine's one function.
+//! passes through the page: both call the engine's one function. Reading approvals is `approvals.rs`.
 
 use axum::extract::State;
 use effectgate_core::{
@@ -11,10 +11,14 @@ use effectgate_engine::view::RunView;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{Reply, detached, operate, proposal::EffectAsked};
+use super::{
+    Reply, detached, may_touch,
+    operate::{self, ReasonRequest},
+    proposal::EffectAsked,
+};
 use crate::{
     app::App,
-    auth::allowed::Deciding,
+    auth::allowed::{Deciding, Operate, OrPerson},
     problem::{Code, Problem, Result},
     request::{Body, Id, Wire},
 };
@@ -97,4 +101,32 @@ fn wish(asked: DecideRequest) -> Result<Wish> {
 fn edited(effect: EffectAsked) -> EditedEffect {
     let EffectAsked { effect_type, target, payload } = effect;
     EditedEffect { effect_type, target, payload: Box::<str>::from(payload).into_string() }
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WithdrawAnswer {
+    repeated: bool,
+    run: RunView,
+}
+
+/// Take a question back.
+///
+/// For operators, and for the signed-in person who asked for the run. The approval ends as `withdrawn`, its run as
+/// `failed_terminal` with the reason `approval_withdrawn`; nothing goes out.
+#[utoipa::path(post, path = "/v1/approvals/{id}/withdraw", operation_id = "withdraw_approval", tag = "approvals", request_body = ReasonRequest,
+    params(("id" = String, Path, description = "The approval")),
+    responses((status = 200, description = "Withdrawn", body = WithdrawAnswer)))]
+pub(crate) async fn withdraw(
+    State(app): State<App>,
+    OrPerson { who, .. }: OrPerson<Operate>,
+    Id(id): Id<ApprovalId>,
+    body: Body<ReasonRequest>,
+) -> Result<Reply> {
+    let reason = operate::reason(body.value.reason)?;
+    may_touch(&app, &who, id.run).await?;
+    detached(async move {
+        let (repeated, run) = app.engine.withdraw(who.tenant(), id, &who.asker(), &reason).await?;
+        Ok(Reply::ok(&WithdrawAnswer { repeated, run }))
+    })
+    .await
 }

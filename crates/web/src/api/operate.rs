@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use super::{Reply, detached, inline::EXTERNAL_ID_CHARS_MAX, may_touch};
 use crate::{
     app::App,
-    auth::allowed::{Allowed, Operate},
+    auth::allowed::{Allowed, Operate, OrPerson},
     problem::{Code, Problem, Result},
     request::{Body, Id, Wire, text},
 };
@@ -23,7 +23,7 @@ use crate::{
 #[schema(example = json!({"reason": "the customer called it off"}))]
 pub(crate) struct ReasonRequest {
     #[serde(default)]
-    reason: String,
+    pub reason: String,
 }
 
 impl Wire for ReasonRequest {}
@@ -64,19 +64,22 @@ pub(crate) struct RunAnswer {
 }
 
 /// Cancel an effect that has not left.
+///
+/// Operators may as long as it has not left. Within its cancel window (state `scheduled`) a signed-in person may who is
+/// in the audience of the run's approval, or of the flow's where no approval was needed.
 #[utoipa::path(post, path = "/v1/effects/{id}/cancel", operation_id = "cancel_effect", tag = "effects", request_body = ReasonRequest,
     params(("id" = String, Path, description = "The effect")),
     responses((status = 200, description = "Cancelled", body = RunAnswer)))]
 pub(crate) async fn cancel(
     State(app): State<App>,
-    Allowed { who, .. }: Allowed<Operate>,
+    OrPerson { who, .. }: OrPerson<Operate>,
     Id(effect): Id<EffectId>,
     body: Body<ReasonRequest>,
 ) -> Result<Reply> {
     let reason = reason(body.value.reason)?;
     may_touch(&app, &who, effect.run).await?;
     detached(async move {
-        let run = app.engine.cancel(who.tenant(), effect, &who.actor(), &reason).await?;
+        let run = app.engine.cancel(who.tenant(), effect, &who.asker(), &reason).await?;
         Ok(Reply::ok(&RunAnswer { run }))
     })
     .await

@@ -4,6 +4,11 @@
 use std::{marker::PhantomData, net::IpAddr};
 
 use axum::extract::FromRequestParts;
+use effectgate_core::{
+    actor::Person,
+    approval::{Approval, is_in_audience},
+    operate::Asker,
+};
 use effectgate_engine::keys::KeyScope;
 use http::{HeaderMap, Method, request::Parts};
 
@@ -41,7 +46,9 @@ needs! {
     Work = [Worker];
     /// Look at runs, effects and switches.
     Read = [Worker, Viewer, Approver, Operator, Auditor, SwitchOwner];
-    /// Look at approvals.
+    /// See which approvals there are and how they stand.
+    ListApprovals = [Viewer, Approver, Operator, Auditor, SwitchOwner];
+    /// Look at approvals with what they are about. A person who approves does so where asked: [`Identity::may_read`].
     ReadApprovals = [Approver, Operator, Auditor];
     /// Look at what a run holds: payload, output, result.
     ReadContent = [Operator, Auditor];
@@ -77,6 +84,28 @@ impl Identity {
         }
     }
 
+    /// The caller in core's words, for what operators may do and others may by their part in a run.
+    #[must_use]
+    pub fn asker(&self) -> Asker {
+        let person = match self {
+            Self::ApiKey(_) => None,
+            Self::Person(signed_in) => Some(signed_in.person.clone()),
+        };
+        Asker { actor: self.actor(), person, is_operator: self.need(Operate::ANY_OF).is_ok() }
+    }
+
+    /// True if the caller may read an approval whole: the effects, the words. Operators and auditors all of them, other
+    /// people those they had a part in: asked, decided, or the ones who asked for it.
+    #[must_use]
+    pub fn may_read(&self, approval: &Approval) -> bool {
+        match self {
+            Self::ApiKey(_) => self.need(ReadApprovals::ANY_OF).is_ok(),
+            Self::Person(signed_in) => {
+                self.need(ReadContent::ANY_OF).is_ok() || has_part_in(approval, &signed_in.person)
+            }
+        }
+    }
+
     /// True if the caller may touch this flow.
     #[must_use]
     pub fn may_touch(&self, flow: &str) -> bool {
@@ -101,6 +130,30 @@ impl<N: Need> FromRequestParts<App> for Allowed<N> {
         let identity = identify(app, &parts.method, &parts.headers, peer).await?;
         identity.need(N::ANY_OF)?;
         Ok(Self { who: identity, need: PhantomData })
+    }
+}
+
+fn has_part_in(approval: &Approval, person: &Person) -> bool {
+    is_in_audience(approval, person)
+        || approval.decisions.iter().any(|decision| decision.is_by(person))
+        || approval.terms.requesters.iter().any(|requester| person.is(requester))
+}
+
+/// A key that holds one of the scopes that `N` names, or any person: which of them may is said by what they ask about.
+pub(crate) struct OrPerson<N> {
+    pub who: Identity,
+    need: PhantomData<N>,
+}
+
+impl<N: Need> FromRequestParts<App> for OrPerson<N> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
+        let who = Allowed::<Known>::from_request_parts(parts, app).await?.who;
+        if matches!(who, Identity::ApiKey(_)) {
+            who.need(N::ANY_OF)?;
+        }
+        Ok(Self { who, need: PhantomData })
     }
 }
 
