@@ -1,8 +1,12 @@
 //! What holds for every transition, whatever made it. `applied` checks and gives the aggregate as it is afterwards.
 
+use std::collections::BTreeSet;
+
 use effectgate_core::{
+    approval::{Approval, ApprovalState, Decision, Verdict},
     effect::{Effect, EffectState},
     journal::{self, Head, SealedEntry},
+    proposal::{Proposed, effects_hash},
     run::{Aggregate, RunState},
     transition::{LeaseWrite, Transition},
 };
@@ -48,7 +52,41 @@ pub(crate) fn check(before: &Aggregate, t: &Transition, after: &Aggregate) -> Re
     for effect in &after.effects {
         effect_holds(before.effects.iter().find(|e| e.id == effect.id), effect)?;
     }
+    after.approvals.iter().try_for_each(approval_holds)?;
     unique(&after.effects)
+}
+
+fn approval_holds(approval: &Approval) -> Result<(), String> {
+    let (edits, hash) = (&approval.edits, approval.effects_hash);
+    let rules = [
+        ("is bound to its bytes (G5)", effects_hash(&approval.proposed) == hash),
+        ("goes through by those whom it wants", approval.state != ApprovalState::Approved || is_agreed(approval)),
+        ("has edits that follow one another", edits.windows(2).all(|two| two[0].to_hash == two[1].from_hash)),
+        ("ends its edits with what is there", edits.last().is_none_or(|edit| edit.to_hash == hash)),
+        ("changes payloads only", edits.iter().all(|edit| gated(&edit.before) == gated(&edit.after))),
+    ];
+    let broken = rules.into_iter().find(|(_, holds)| !holds);
+    broken.map_or(Ok(()), |(rule, _)| Err(format!("an approval {rule}: {approval:?}")))
+}
+
+/// Counted here once more by hand: the quorum, of different people, about these bytes, one of them no editor.
+fn is_agreed(approval: &Approval) -> bool {
+    let now = |d: &Decision| match d.effects_hash {
+        Some(hash) => hash == approval.effects_hash,
+        None => approval.edits.is_empty(),
+    };
+    let about = |d: &&Decision| now(d) && d.verdict != Verdict::Reject;
+    let names = |wanted: fn(&Decision) -> bool| {
+        approval.decisions.iter().filter(|d| wanted(d)).map(|d| d.subject.clone()).collect::<BTreeSet<_>>()
+    };
+    let agreed: BTreeSet<_> = approval.decisions.iter().filter(about).map(|d| d.subject.clone()).collect();
+    let editors = names(|d| d.verdict == Verdict::Edit);
+    agreed.len() >= approval.terms.quorum()
+        && (!approval.terms.separation || agreed.difference(&editors).next().is_some())
+}
+
+fn gated(effects: &[Proposed]) -> Vec<Proposed> {
+    effects.iter().map(|p| Proposed { payload: String::new(), ..p.clone() }).collect()
 }
 
 fn moves(before: &Aggregate, after: &Aggregate) -> bool {

@@ -5,6 +5,7 @@
 
 mod approval;
 mod classify;
+mod edit;
 mod effect_states;
 mod ending;
 mod given;
@@ -20,3 +21,4 @@ mod sending;
 mod simulation;
 mod switch;
 mod verdict;
+mod withdraw;

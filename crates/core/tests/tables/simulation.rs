@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use effectgate_core::{
-    approval::{self, Verdict, Wish},
+    approval::{self, EditedEffect, Verdict, Wish},
     effect::{Effect, EffectState, Executor},
     ending::{self, FailClass},
     ids::{Fence, Owner},
@@ -16,7 +16,7 @@ use effectgate_core::{
     lease::{self, Claim},
     operate::{self, Asker, Resolution},
     outcome::{Phase, Report},
-    proposal,
+    proposal::{self, Proposed},
     provider::{Class as ProviderClass, Provider},
     retry::{self, Class, Classified, Look, Outcome, Settlement},
     run::{Aggregate, Lease, RunState},
@@ -277,13 +277,24 @@ fn settle_inline(world: &mut World, owner: &Owner, fence: Fence, dice: &mut Dice
     }
 }
 
+/// The same effect in other words, or now and then in the same.
+fn mended(proposed: &Proposed, dice: &mut Dice) -> EditedEffect {
+    let (effect_type, target) = (proposed.effect_type.as_str().to_owned(), Some(proposed.target.clone()));
+    EditedEffect { effect_type, target, payload: format!(r#"{{"text":"mended {}"}}"#, dice.roll(3)) }
+}
+
 fn decide(world: &mut World, dice: &mut Dice) {
     let Some(approval) = world.agg.approval() else { return };
     let (id, shown) = (approval.id, approval.effects_hash);
-    let verdict = if dice.roll(4) == 0 { Verdict::Reject } else { Verdict::Approve };
+    let verdict = match dice.roll(8) {
+        0 | 1 => Verdict::Reject,
+        2 => Verdict::Edit,
+        _ => Verdict::Approve,
+    };
+    let edited = (verdict == Verdict::Edit).then(|| approval.proposed.iter().map(|p| mended(p, dice)).collect());
     let shown = if dice.roll(8) == 0 { digest(9) } else { shown };
     let who = person(["anna", "bert"][dice.roll(2) as usize], &[["lead"], ["guest"]][usize::from(dice.roll(5) == 0)]);
-    let wish = Wish { verdict, reason: Some("so".into()), shown, edited: None };
+    let wish = Wish { verdict, reason: Some("so".into()), shown, edited };
     let now = world.now();
     let t = match approval::decide(&world.agg, id, &who, &wish, now) {
         Ok(t) => Some(t),

@@ -107,6 +107,8 @@ pub struct Options {
     pub link_in_answer: bool,
     pub ceiling: Ceiling,
     pub output_schema: Option<serde_json::Value>,
+    /// Of the payloads of both effects.
+    pub effect_schema: Option<serde_json::Value>,
     pub identity: Vec<String>,
     /// Attempts under way at once, at each provider.
     pub concurrent: usize,
@@ -142,6 +144,7 @@ impl Default for Options {
             link_in_answer: false,
             ceiling: Ceiling::On,
             output_schema: None,
+            effect_schema: None,
             identity: vec![String::new()],
             concurrent: 1_000,
             batch: 100,
@@ -492,8 +495,14 @@ fn flow(options: &Options, name: &str) -> FlowPolicy {
         (EffectType::new("note"), effect("crm", &options.gate)),
         (EffectType::new("mail"), effect("other", mail_gate)),
     ]);
-    let rules =
-        |_: &EffectType| EffectRules { payload_schema: None, rules: vec![], evidence: None, payload_from: None };
+    let compiled_of =
+        |s: &Option<serde_json::Value>| s.as_ref().map(|s| effectgate_rules::schema::Schema::compile(s).unwrap());
+    let rules = |_: &EffectType| EffectRules {
+        payload_schema: compiled_of(&options.effect_schema),
+        rules: vec![],
+        evidence: None,
+        payload_from: None,
+    };
     let compiled = effects.keys().map(|k| (k.clone(), rules(k))).collect();
     let flow = Flow {
         name: FlowName::new(name),
@@ -523,6 +532,5 @@ fn flow(options: &Options, name: &str) -> FlowPolicy {
         retention: options.retention,
         review_alert_ms: HOUR,
     };
-    let schema = options.output_schema.as_ref().map(|s| effectgate_rules::schema::Schema::compile(s).unwrap());
-    FlowPolicy { flow, payload_schema: None, output_schema: schema, effects: compiled }
+    FlowPolicy { flow, payload_schema: None, output_schema: compiled_of(&options.output_schema), effects: compiled }
 }

@@ -109,6 +109,7 @@ pub(super) const APPROVALS: Shape = Shape {
         ("expires_at", Int),
         ("next_step_at", Int),
         ("decided_at", Int),
+        ("edits", Text),
     ],
 };
 
@@ -134,6 +135,7 @@ fn push<'a>(rows: &mut Rows<'a>, a: &'a Approval) -> Result<()> {
         a.expires_at.micros().into(),
         a.next_step_at.map(Timestamp::micros).into(),
         a.decided_at.map(Timestamp::micros).into(),
+        row::edits_of(a)?.into(),
     ]);
     Ok(())
 }

@@ -141,11 +141,12 @@ att AS (INSERT INTO attempts (run_id, effect_n, fence, started_at, ended_at, cla
     phase = excluded.phase, bytes_sent = excluded.bytes_sent, status = excluded.status, detail = excluded.detail,
     handle = excluded.handle),
 ap AS (INSERT INTO approvals (run_id, n, state, effects_hash, proposed, terms, decisions, created_at, expires_at,
-    next_step_at, decided_at)
+    next_step_at, decided_at, edits)
   SELECT * FROM {p} WHERE (p.run_id IN (SELECT run_id FROM won)) IS TRUE
   ON CONFLICT (run_id, n) DO UPDATE SET state = excluded.state, effects_hash = excluded.effects_hash,
     proposed = excluded.proposed, terms = excluded.terms, decisions = excluded.decisions,
-    expires_at = excluded.expires_at, next_step_at = excluded.next_step_at, decided_at = excluded.decided_at
+    expires_at = excluded.expires_at, next_step_at = excluded.next_step_at, decided_at = excluded.decided_at,
+    edits = excluded.edits
   RETURNING run_id, n),
 qs AS MATERIALIZED (SELECT q.* FROM {q} WHERE (q.run_id IN (SELECT run_id FROM won)) IS TRUE),
 qs_old AS (DELETE FROM asked t USING ap WHERE t.run_id = ap.run_id AND t.n = ap.n

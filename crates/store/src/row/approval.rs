@@ -29,6 +29,7 @@ table!(
     expires_at,
     next_step_at,
     decided_at,
+    edits,
 );
 /// Tokens joined with the run's tenant: the statement names `r.tenant` last.
 pub(crate) const TOKENS: super::Table =
@@ -46,6 +47,11 @@ pub(crate) fn approval<C: Cells>(cells: &C) -> Result<Approval> {
     approval_at(cells, 0)
 }
 
+/// Edits as their column: NULL where there are none, as after an erasure.
+pub(crate) fn edits_of(approval: &Approval) -> Result<Option<String>> {
+    if approval.edits.is_empty() { Ok(None) } else { super::json(&approval.edits).map(Some) }
+}
+
 /// A row of [`RUNS`] followed by [`APPROVALS`].
 pub(crate) fn approval_item<C: Cells>(cells: &C) -> Result<ApprovalItem> {
     Ok(ApprovalItem { run: run(cells)?, approval: approval_at(cells, RUNS.columns.len())? })
@@ -60,7 +66,7 @@ fn approval_at<C: Cells>(cells: &C, offset: usize) -> Result<Approval> {
         proposed: r.json("proposed")?,
         terms: r.json("terms")?,
         decisions: r.json("decisions")?,
-        edits: Vec::new(),
+        edits: r.opt_text("edits")?.map_or_else(|| Ok(Vec::new()), |_| r.json("edits"))?,
         created_at: r.time("created_at")?,
         expires_at: r.time("expires_at")?,
         next_step_at: r.opt_time("next_step_at")?,

@@ -90,11 +90,11 @@ pub(super) fn of_run(tx: &Tx<'_>, run: RunId) -> Result<Vec<Approval>> {
 }
 
 const PUT: &str = "INSERT INTO approvals (run_id, n, state, effects_hash, proposed, terms, decisions, created_at, expires_at,
-  next_step_at, decided_at)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+  next_step_at, decided_at, edits)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
 ON CONFLICT (run_id, n) DO UPDATE SET state = excluded.state, effects_hash = excluded.effects_hash,
   proposed = excluded.proposed, terms = excluded.terms, decisions = excluded.decisions, expires_at = excluded.expires_at,
-  next_step_at = excluded.next_step_at, decided_at = excluded.decided_at";
+  next_step_at = excluded.next_step_at, decided_at = excluded.decided_at, edits = excluded.edits";
 
 /// Closed ones first: a run has one open approval at a time, and one transition may close the old and open the new.
 pub(super) fn write(tx: &Tx<'_>, tenant: &Tenant, approvals: &[Approval]) -> Result<()> {
@@ -119,6 +119,7 @@ fn put(tx: &Tx<'_>, a: &Approval) -> Result<()> {
         a.expires_at.micros(),
         a.next_step_at.map(Timestamp::micros),
         a.decided_at.map(Timestamp::micros),
+        row::edits_of(a)?,
     ];
     tx.run(PUT, values).map(drop)
 }

@@ -2,7 +2,13 @@
 
 use std::sync::Arc;
 
-use effectgate_core::{approval::ApprovalState, digest::Digest, ids::Tenant};
+use effectgate_core::{
+    actor::Subject,
+    approval::{ApprovalState, Edit},
+    digest::Digest,
+    ids::Tenant,
+    proposal::effects_hash,
+};
 use effectgate_store::{ApprovalFilter, Store};
 
 use super::{Bench, fixtures::*};
@@ -48,6 +54,25 @@ pub async fn open_approvals_come_by_their_expiry(bench: &impl Bench) {
     assert_eq!(keys.split_off(2), ["middle", "late"]);
     keys.sort();
     assert_eq!(keys, ["soon", "soon-too"]);
+}
+
+pub async fn edits_are_read_as_they_were_written(bench: &impl Bench) {
+    let (store, now) = (bench.store(), bench.now().await);
+    let agg = awaiting(&store, reserved("k", now), now, |_| {}).await;
+    let mut edited = agg.approvals[0].clone();
+    let before = edited.proposed.clone();
+    edited.proposed[0].payload = r#"{"text":"mended","n":9007199254740993}"#.to_owned();
+    let (from_hash, to_hash) = (edited.effects_hash, effects_hash(&edited.proposed));
+    let after = edited.proposed.clone();
+    edited.effects_hash = to_hash;
+    edited.edits = vec![Edit { by: Subject::user("bo"), at: now, from_hash, to_hash, before, after }];
+
+    commit(&store, moved(&agg.run, now, |d| d.transition_mut().approvals.push(edited.clone()))).await;
+
+    let read = store.run_load(&tenant(), agg.run.id).await.unwrap().unwrap();
+    assert_eq!(read.approvals, [edited.clone()]);
+    let listed = store.approval_find(&tenant(), &ApprovalFilter { state: None, cursor: None, limit: 2 }).await.unwrap();
+    assert_eq!(listed.items[0].approval, edited);
 }
 
 pub async fn other_approvals_come_newest_first(bench: &impl Bench) {

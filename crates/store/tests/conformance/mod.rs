@@ -143,6 +143,7 @@ macro_rules! conformance {
             approval {
                 a_token_leads_to_its_approval_even_when_expired
                 open_approvals_come_by_their_expiry
+                edits_are_read_as_they_were_written
                 other_approvals_come_newest_first
                 overdue_approvals_are_expired_or_have_a_step_due
             }
