@@ -222,10 +222,8 @@ impl Draft {
             counts.failed += i32::from(after.state == EffectState::Failed);
             counts.cancelled += i32::from(after.state == EffectState::Cancelled);
         }
-        let (is_new, before) = (
-            before.is_none(),
-            before.map(|b| EffectBefore { state: b.state, is_in_doubt: b.unknown_since.is_some() }),
-        );
+        let (is_new, before) =
+            (before.is_none(), before.map(|b| EffectBefore { state: b.state, is_in_doubt: b.unknown_since.is_some() }));
         self.t.effects.push(EffectWrite { effect: after, sending_ms, is_new, before });
         self
     }

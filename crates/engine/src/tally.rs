@@ -28,11 +28,7 @@ use self::{
     answers::{ANSWERS, Answers},
     count::Count,
 };
-use crate::{
-    engine::Engine,
-    error::Result,
-    reserve::Reserved,
-};
+use crate::{engine::Engine, error::Result, reserve::Reserved};
 
 const DAY_MS: i64 = 86_400_000;
 /// Different rows that wait for the database. Flows times kinds of a day are some hundreds; this bound holds where the

@@ -8,11 +8,7 @@ use effectgate_core::{ids::Tenant, time::Timestamp};
 use crate::{
     engine::Engine,
     error::Result,
-    tally::{
-        count::Count,
-        day_of,
-        wait::quantile_ms,
-    },
+    tally::{count::Count, day_of, wait::quantile_ms},
 };
 
 /// The week that a moment lies in, by its Monday in days since 1970-01-01 UTC (that day was a Thursday).
@@ -46,8 +42,7 @@ impl Engine {
     pub async fn weeks(&self, tenant: &Tenant, n: u16, flow: Option<&str>) -> Result<Weeks> {
         let (last, n) = (monday_of(self.now()), i32::from(n.max(1)));
         let first = last - (n - 1) * 7;
-        let mut weeks: Vec<Week> =
-            (0..n).map(|i| Week { monday: first + i * 7, ..Week::default() }).collect();
+        let mut weeks: Vec<Week> = (0..n).map(|i| Week { monday: first + i * 7, ..Week::default() }).collect();
         let mut flows = BTreeSet::new();
         for row in self.store().tally_find(tenant, first, last + 7).await? {
             let Some((count, of)) = Count::of_name(&row.name) else { continue };

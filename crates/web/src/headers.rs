@@ -11,7 +11,8 @@ use crate::{app::App, auth::cookie::Cookie};
 
 /// For what is no page: nothing is loaded, run, framed or posted, and a browser that shows it shows it as of no origin
 /// (OWASP ASVS 5.0 3.2.1).
-const CSP: &str = "default-src 'none'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox";
+const CSP: &str =
+    "default-src 'none'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox";
 /// A year and every name below this host (OWASP ASVS 5.0 3.4.1). No `preload`: that is the owner of the domain's word.
 const HSTS: &str = "max-age=31536000; includeSubDomains";
 const PERMISSIONS: &str = "accelerometer=(), autoplay=(), camera=(), display-capture=(), fullscreen=(), geolocation=(), \

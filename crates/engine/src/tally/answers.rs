@@ -18,8 +18,7 @@ use effectgate_core::ids::{FlowName, Tenant};
 use super::count::Count;
 
 /// The counts that a lane keeps, in its order.
-pub(crate) const ANSWERS: [Count; 5] =
-    [Count::Granted, Count::Repeated, Count::Busy, Count::Replay, Count::Conflict];
+pub(crate) const ANSWERS: [Count; 5] = [Count::Granted, Count::Repeated, Count::Busy, Count::Replay, Count::Conflict];
 
 /// Chains of lanes; flows and tenants are few, so most chains are of one.
 const CHAINS: usize = 256;

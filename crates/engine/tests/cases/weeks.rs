@@ -85,7 +85,11 @@ async fn waits_count_in_the_week_of_the_decision_and_percentiles_are_within_a_te
         let (said, truth) = (week.wait_ms(share).unwrap(), minutes * 60_000.0);
         assert!((said - truth).abs() / truth <= 0.1, "p{share}: {said} is not {truth}");
     }
-    assert_eq!((count(&weeks, Count::Expired), weeks.weeks[1].decided()), (vec![0, 1], 0), "an expiry is nobody's wait");
+    assert_eq!(
+        (count(&weeks, Count::Expired), weeks.weeks[1].decided()),
+        (vec![0, 1], 0),
+        "an expiry is nobody's wait"
+    );
     assert_eq!(count(&weeks, Count::Person), [11, 0]);
 }
 
@@ -93,7 +97,8 @@ async fn waits_count_in_the_week_of_the_decision_and_percentiles_are_within_a_te
 async fn valid_invalid_and_repaired_proposals_are_told_apart() {
     let schema = serde_json::json!({"type": "object", "required": ["label"]});
     let world = World::with(Options { output_schema: Some(schema), ..Options::default() });
-    for (key, outputs) in [("a", vec![r#"{"label":1}"#]), ("b", vec!["{}", r#"{"label":1}"#]), ("c", vec!["{}", "{}"])] {
+    for (key, outputs) in [("a", vec![r#"{"label":1}"#]), ("b", vec!["{}", r#"{"label":1}"#]), ("c", vec!["{}", "{}"])]
+    {
         let held = world.grant(key, "w").await;
         for (n, output) in outputs.into_iter().enumerate() {
             let mut asked = crate::common::asked(&[]);

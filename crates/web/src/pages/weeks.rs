@@ -80,7 +80,8 @@ fn page(frame: Frame, asked: &Asked, configured: impl Iterator<Item = String>, w
     flows.extend(asked.flow.clone());
     let every = choice(String::new(), "all flows".into(), asked.flow.is_none());
     let one = |flow: String| choice(flow.clone(), flow.clone(), asked.flow.as_ref() == Some(&flow));
-    let flows = if flows.len() > 1 { std::iter::once(every).chain(flows.into_iter().map(one)).collect() } else { vec![] };
+    let flows =
+        if flows.len() > 1 { std::iter::once(every).chain(flows.into_iter().map(one)).collect() } else { vec![] };
     WeeksPage {
         frame,
         choices: choices.into(),

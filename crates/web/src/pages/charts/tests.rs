@@ -93,7 +93,8 @@ fn series_differ_by_more_than_colour() {
         assert!(shape(0) && !shape(1), "a circle and a square");
     });
     read(&draw(plot(Kind::Bar, vec![vec![Some(1.0)], vec![Some(1.0)]])), |document| {
-        let hatched: Vec<_> = of_class(document, "chart-bar").iter().map(|bar| bar.attribute("fill").is_some()).collect();
+        let hatched: Vec<_> =
+            of_class(document, "chart-bar").iter().map(|bar| bar.attribute("fill").is_some()).collect();
         assert_eq!(hatched, [false, true]);
     });
 }

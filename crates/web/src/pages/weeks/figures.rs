@@ -201,10 +201,10 @@ pub(super) fn figures(weeks: &[Week]) -> Vec<Figure> {
 }
 
 fn figure(sketch: &Sketch, weeks: &[Week]) -> Figure {
-    let series = sketch.series.iter().map(|(name, value)| Series {
-        name: (*name).to_owned(),
-        values: weeks.iter().map(value).collect(),
-    });
+    let series = sketch
+        .series
+        .iter()
+        .map(|(name, value)| Series { name: (*name).to_owned(), values: weeks.iter().map(value).collect() });
     let (now, before) = match weeks {
         [.., before, now] => ((sketch.said)(now), Some((sketch.said)(before))),
         [now] => ((sketch.said)(now), None),
