@@ -43,10 +43,12 @@ pub enum Alert {
     Switch,
     ContraryReport,
     InvalidOutput,
+    /// Sign-ins were refused so often that the next ones wait.
+    Lockout,
 }
 
 impl Alert {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Stuck,
         Self::Takeover,
         Self::Conflict,
@@ -57,6 +59,7 @@ impl Alert {
         Self::Switch,
         Self::ContraryReport,
         Self::InvalidOutput,
+        Self::Lockout,
     ];
 
     #[must_use]
@@ -72,6 +75,7 @@ impl Alert {
             Self::Switch => "switch",
             Self::ContraryReport => "contrary_report",
             Self::InvalidOutput => "invalid_output",
+            Self::Lockout => "lockout",
         }
     }
 

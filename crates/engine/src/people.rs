@@ -10,8 +10,9 @@ use effectgate_core::{
     facts,
     ids::{RunId, Tenant},
     journal::{EntryKind, Facts, seal},
+    notice::{Alert, Notice, NoticeKind},
 };
-use effectgate_store::{HouseCommit, HouseWrite, UserRow};
+use effectgate_store::{HouseCommit, HouseWrite, ProfileRow, ProfileSource, UserRow};
 
 use crate::{
     engine::Engine,
@@ -99,20 +100,66 @@ impl Engine {
         Ok(user.map(account_of))
     }
 
-    /// Notes in the house chain that sign-in was refused for a while. `facts` name no password and no name that is
-    /// not an account's.
+    /// Gives an account another password. Its sessions end with it, because each is tied to the one it was opened with.
     ///
     /// # Errors
-    /// The store.
-    pub async fn note_sign_in_refused(&self, tenant: &Tenant, facts: &Facts) -> Result<()> {
-        let actor = Actor::System("sign_in");
+    /// Not found, the store.
+    pub async fn user_password(&self, tenant: &Tenant, actor: &Actor, name: &str, password_hash: &str) -> Result<()> {
+        let name = normal(name);
         for _ in 0..TRIES_MAX {
             let head = self.store().house_head(tenant).await?;
-            if self.house(tenant, head, &actor, EntryKind::SignInRefused, facts, None).await? {
+            let old = self.store().user_find(tenant, &name).await?.ok_or(EngineError::NotFound("user"))?;
+            let user = UserRow { password_hash: password_hash.to_owned(), updated_at: self.now(), ..old };
+            let facts = facts! { "user" => name, "password_changed" => true };
+            if self.house(tenant, head, actor, EntryKind::UserChanged, &facts, Some(user)).await? {
                 return Ok(());
             }
         }
         Err(EngineError::Contended)
+    }
+
+    /// Ends every session of everybody that a name means: an account, a subject of single sign-on (`oidc:…#…`), or a
+    /// mail address, which may be both. Says whose.
+    ///
+    /// # Errors
+    /// Nobody is called that; the store.
+    pub async fn user_sign_out(&self, tenant: &Tenant, actor: &Actor, name: &str) -> Result<Vec<String>> {
+        let users = self.meant(tenant, name).await?;
+        for user in &users {
+            self.sessions_end(tenant, user).await?;
+            let facts = facts! { "user" => user, "signed_out" => true };
+            self.house_entry(tenant, actor, EntryKind::UserChanged, &facts, |_| {}).await?;
+        }
+        if users.is_empty() { Err(EngineError::NotFound("user")) } else { Ok(users) }
+    }
+
+    /// Whose sessions a name means.
+    async fn meant(&self, tenant: &Tenant, name: &str) -> Result<Vec<String>> {
+        let address = Some(Subject::mail(name)).filter(|_| name.contains('@') && !name.starts_with("oidc:"));
+        let is_it = |user: &UserRow| user.name == normal(name) || (address.is_some() && mail_of(user) == address);
+        let accounts = self.store().user_list(tenant).await?.into_iter().filter(is_it).map(|user| user.name);
+        let is_them = |profile: &ProfileRow| {
+            let has_address = profile.email.as_deref().map(Subject::mail) == address;
+            profile.source == ProfileSource::Oidc && (profile.subject == name || (address.is_some() && has_address))
+        };
+        let others = self.store().profile_list(tenant).await?.into_iter().filter(is_them).map(|p| p.subject);
+        Ok(accounts.chain(others).collect())
+    }
+
+    /// Notes in the house chain that sign-in was refused for a while, and alerts whoever is to be told: once for each
+    /// account or address within the alert's dedupe time. `facts` name no password and no name that is not an
+    /// account's; `about` tells the alerts apart.
+    ///
+    /// # Errors
+    /// The store.
+    pub async fn note_sign_in_refused(&self, tenant: &Tenant, facts: &Facts, about: &str, detail: &str) -> Result<()> {
+        let actor = Actor::System("sign_in");
+        let fill = |write: &mut HouseWrite| {
+            let kind = NoticeKind::Alert { alert: Alert::Lockout, detail: detail.to_owned() };
+            let (seq, now) = (write.head.seq, self.now());
+            write.notices.push(Notice::new(seq, 0, kind, format!("lockout:{tenant}:{about}"), now));
+        };
+        self.house_entry(tenant, &actor, EntryKind::SignInRefused, facts, fill).await.map(drop)
     }
 
     /// The person a link was issued to: the mail address, known also by the account that has it, with that account's
@@ -132,8 +179,17 @@ impl Engine {
         if here.is_empty() && !gone.is_empty() {
             return Ok(None);
         }
-        let aliases = here.iter().map(|u| Subject::user(&u.name)).collect();
-        let roles = here.into_iter().flat_map(|u| u.roles).collect();
+        let vouched = self.store().profile_list(tenant).await?.into_iter().filter(|profile| {
+            profile.source == ProfileSource::Oidc
+                && profile.email.as_deref().map(Subject::mail).as_ref() == Some(&subject)
+        });
+        let (mut aliases, mut roles) = (BTreeSet::new(), BTreeSet::new());
+        for user in here {
+            aliases.insert(Subject::user(&user.name));
+            roles.extend(user.roles);
+        }
+        // Of single sign-on only who they are: their roles are the issuer's to say, at a sign-in.
+        aliases.extend(vouched.map(|profile| Subject::named(&profile.subject)));
         Ok(Some(Person { subject, aliases, roles, sign_in: SignIn::Token }))
     }
 

@@ -82,6 +82,17 @@ pub struct Ended {
     pub id_token: Option<String>,
 }
 
+/// A session as its owner sees it in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// The hash of its secret: tells sessions apart and opens none.
+    pub id: Digest,
+    pub device: String,
+    pub created_at: Timestamp,
+    pub seen_at: Timestamp,
+    pub expires_at: Timestamp,
+}
+
 /// What a session row holds beside its times.
 #[derive(Serialize, Deserialize)]
 struct Held {
@@ -171,6 +182,23 @@ impl Engine {
         }))
     }
 
+    /// A person's sessions that are not over, the newest first.
+    ///
+    /// # Errors
+    /// The store.
+    pub async fn sessions_of(&self, tenant: &Tenant, user: &str) -> Result<Vec<Listed>> {
+        let (rows, now) = (self.store().session_list_of(tenant, user).await?, self.now());
+        Ok(rows.into_iter().filter(|row| row.expires_at > now).map(listed).collect())
+    }
+
+    /// Ends every session of a person, whatever browser holds it.
+    ///
+    /// # Errors
+    /// The store.
+    pub async fn sessions_end(&self, tenant: &Tenant, user: &str) -> Result<()> {
+        Ok(self.store().session_delete_of(tenant, user).await?)
+    }
+
     async fn opened(
         &self,
         tenant: &Tenant,
@@ -230,6 +258,18 @@ fn of_vouched(tenant: Tenant, vouched: Vouched, expires_at: Timestamp) -> Signed
 /// What a row holds; one that cannot be read is a session of nobody.
 fn held(session: &SessionRow) -> Option<Held> {
     serde_json::from_str(&session.data).ok()
+}
+
+fn listed(row: SessionRow) -> Listed {
+    let device = held(&row).map(|held| held.device).unwrap_or_default();
+    let SessionRow { hash, created_at, seen_at, expires_at, .. } = row;
+    Listed { id: hash, device, created_at, seen_at, expires_at }
+}
+
+/// What [`Listed::id`] is for this secret.
+#[must_use]
+pub fn id_of(secret: &str) -> Digest {
+    hash(secret)
 }
 
 fn hash(secret: &str) -> Digest {

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use effectgate_core::{actor::Subject, ids::Tenant};
+use effectgate_store::{ProfileRow, ProfileSource};
 
 use crate::{
     engine::Engine,
@@ -98,8 +99,28 @@ impl Engine {
             roles,
             id_token: known.id_token,
         };
+        self.note_profile(&tenant, &vouched).await?;
         let (secret, signed_in) = self.session_open_vouched(&tenant, vouched, device, limits).await?;
         Ok(SignedOn::Opened { secret, signed_in: Box::new(signed_in) })
+    }
+
+    /// Keeps what the issuer said, so that a role's mail reaches them; language and zone are the person's own.
+    async fn note_profile(&self, tenant: &Tenant, vouched: &Vouched) -> Result<()> {
+        let subject = vouched.subject.to_string();
+        let (old, now) = (self.store().profile_find(tenant, &subject).await?, self.now());
+        let profile = ProfileRow {
+            tenant: tenant.clone(),
+            subject,
+            source: ProfileSource::Oidc,
+            name: vouched.name.clone(),
+            email: vouched.email.clone(),
+            roles: vouched.roles.iter().cloned().collect(),
+            language: old.as_ref().and_then(|old| old.language.clone()),
+            zone: old.as_ref().and_then(|old| old.zone.clone()),
+            created_at: old.map_or(now, |old| old.created_at),
+            seen_at: now,
+        };
+        Ok(self.store().profile_put(profile).await?)
     }
 
     /// True if a flow in force asks this address to decide, at first or after an escalation.

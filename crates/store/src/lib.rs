@@ -157,6 +157,8 @@ pub trait Store: Send + Sync + 'static {
     async fn session_put(&self, session: SessionRow) -> Result<()>;
     async fn session_find(&self, hash: &Digest) -> Result<Option<SessionRow>>;
     async fn session_delete(&self, hash: &Digest) -> Result<()>;
+    /// A person's newest sessions, expired ones too: the caller says so. At most 100.
+    async fn session_list_of(&self, tenant: &Tenant, user: &str) -> Result<Vec<SessionRow>>;
     /// Ends every session of a person.
     async fn session_delete_of(&self, tenant: &Tenant, user: &str) -> Result<()>;
 

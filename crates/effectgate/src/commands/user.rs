@@ -1,4 +1,4 @@
-//! `user add|list|disable`: local accounts, directly on the database. A password is typed, piped in, or in the
+//! `user add|list|disable|sign-out`: local accounts, and the end of anybody's sessions, directly on the database. A password is typed, piped in, or in the
 //! environment; never an argument.
 
 use effectgate_core::ids::Tenant;
@@ -41,6 +41,8 @@ enum Verb {
     List,
     /// Take an account out of use; its sessions end with it
     Disable { name: String },
+    /// End every session of a person: an account's name, a subject of single sign-on (oidc:…#…), or a mail address
+    SignOut { name: String },
 }
 
 pub(crate) async fn run(args: Args, here: &Here) -> Result {
@@ -72,12 +74,21 @@ async fn act(engine: &Engine, tenant: &Tenant, verb: Verb, out: Out) -> Result {
                 out.line(format!("{name}: disabled"))
             }
         }
+        Verb::SignOut { name } => {
+            let ended = engine.user_sign_out(tenant, &ACTOR, &name).await?;
+            if out.json {
+                out.value(&json!({ "signed_out": ended }))
+            } else {
+                ended.iter().try_for_each(|user| out.line(format!("{user}: signed out everywhere")))
+            }
+        }
     }
 }
 
 async fn new_password(name: &str) -> Result<String> {
     let password = secret::password("EFFECTGATE_PASSWORD", &format!("New password of {name}: "))?;
-    let hashed = tokio::task::spawn_blocking(move || password::hash(password.expose_secret())).await;
+    let name = name.to_owned();
+    let hashed = tokio::task::spawn_blocking(move || password::hash_for(&name, password.expose_secret())).await;
     hashed.map_err(Failure::failed)?.map_err(Failure::usage)
 }
 

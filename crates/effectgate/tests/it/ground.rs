@@ -109,7 +109,7 @@ impl Ground {
     }
 }
 
-const PASSWORD: &str = "long enough";
+const PASSWORD: &str = "long enough for us";
 
 /// Asks again and again until there is something.
 #[expect(clippy::disallowed_methods, reason = "another process gives no signal; bounded, and no test's time is in it")]

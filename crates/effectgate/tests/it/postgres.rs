@@ -43,7 +43,7 @@ async fn keys_and_people_are_made_beside_a_server() {
     let gate = house.serve(&[("EFFECTGATE_BOOTSTRAP_KEY", KEY)]);
 
     let made = house.run(&["key", "create", "n8n", "--scopes", "worker", "--json"]);
-    let user = said(house.command(&["user", "add", "anna"]).env("EFFECTGATE_PASSWORD", "long enough"));
+    let user = said(house.command(&["user", "add", "anna"]).env("EFFECTGATE_PASSWORD", "long enough for us"));
 
     assert_eq!((made.code, user.code), (0, 0), "{} {}", made.err, user.err);
     let reserve = json!({ "flow": "ticket", "key": "order:1", "payload": {} });

@@ -12,7 +12,7 @@ use crate::{
     support::{Gate, said},
 };
 
-pub(crate) const PASSWORD: &str = "long enough";
+pub(crate) const PASSWORD: &str = "long enough for us";
 const OWNER: &str = "worker-1";
 
 /// Name and roles of everybody with an account; their address is `NAME@house.test`.

@@ -63,6 +63,7 @@ fn statements() -> Vec<(&'static str, &'static str, bool)> {
         ("notice claimed", notice::CLAIM, true),
         ("notices sent", notice::SENT_SINCE, true),
         ("session", session::FIND, false),
+        ("sessions of", session::LIST_OF, true),
         ("switches", house::SWITCHES, false),
         ("runs gauged", health::RUNS, true),
         ("effects gauged", health::EFFECTS, true),

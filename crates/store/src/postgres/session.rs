@@ -33,6 +33,16 @@ pub(super) async fn delete(pool: &Pool, hash: &Digest) -> Result<()> {
     pool.write(DELETE, &[&&hash.as_bytes()[..]]).await.map(drop)
 }
 
+pub(super) const LIST_OF: &str = concat!(
+    "SELECT ",
+    session_columns!(),
+    " FROM sessions s WHERE s.tenant = $1 AND s.user_name = $2 ORDER BY s.created_at DESC, s.hash LIMIT 100"
+);
+
+pub(super) async fn list_of(pool: &Pool, tenant: &Tenant, user: &str) -> Result<Vec<SessionRow>> {
+    pool.list(LIST_OF, &[&tenant.as_str(), &user], row::session).await
+}
+
 pub(super) const DELETE_OF: &str = "DELETE FROM sessions WHERE tenant = $1 AND user_name = $2";
 
 pub(super) async fn delete_of(pool: &Pool, tenant: &Tenant, user: &str) -> Result<()> {

@@ -121,6 +121,9 @@ impl Store for PgStore {
     async fn session_delete(&self, hash: &Digest) -> Result<()> {
         session::delete(&self.pool, hash).await
     }
+    async fn session_list_of(&self, tenant: &Tenant, user: &str) -> Result<Vec<SessionRow>> {
+        session::list_of(&self.pool, tenant, user).await
+    }
     async fn session_delete_of(&self, tenant: &Tenant, user: &str) -> Result<()> {
         session::delete_of(&self.pool, tenant, user).await
     }

@@ -41,6 +41,16 @@ pub(super) fn delete(tx: &Tx<'_>, hash: &Digest) -> Result<()> {
     tx.run(DELETE, params![&hash.as_bytes()[..]]).map(drop)
 }
 
+const LIST_OF: &str = concat!(
+    "SELECT ",
+    session_columns!(),
+    " FROM sessions s WHERE s.tenant = ?1 AND s.user_name = ?2 ORDER BY s.created_at DESC, s.hash LIMIT 100"
+);
+
+pub(super) fn list_of(tx: &Tx<'_>, tenant: &Tenant, user: &str) -> Result<Vec<SessionRow>> {
+    tx.list(LIST_OF, params![tenant.as_str(), user], |r| row::session(r))
+}
+
 pub(super) const DELETE_OF: &str = "DELETE FROM sessions WHERE tenant = ?1 AND user_name = ?2";
 
 pub(super) fn delete_of(tx: &Tx<'_>, tenant: &Tenant, user: &str) -> Result<()> {

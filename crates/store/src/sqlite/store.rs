@@ -142,6 +142,10 @@ impl Store for SqliteStore {
         let hash = *hash;
         self.pool.write(move |tx| session::delete(tx, &hash)).await
     }
+    async fn session_list_of(&self, tenant: &Tenant, user: &str) -> Result<Vec<SessionRow>> {
+        let (tenant, user) = (tenant.clone(), user.to_owned());
+        self.pool.read(move |tx| session::list_of(tx, &tenant, &user)).await
+    }
     async fn session_delete_of(&self, tenant: &Tenant, user: &str) -> Result<()> {
         let (tenant, user) = (tenant.clone(), user.to_owned());
         self.pool.write(move |tx| session::delete_of(tx, &tenant, &user)).await

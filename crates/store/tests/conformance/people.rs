@@ -63,7 +63,12 @@ pub async fn every_session_of_a_person_ends_at_once(bench: &impl Bench) {
         store.session_put(session.clone()).await.unwrap();
     }
 
+    let listed = store.session_list_of(&tenant(), "ada").await.unwrap();
+    assert!(listed.len() == 2 && theirs.iter().all(|session| listed.contains(session)), "{listed:?}");
+
     store.session_delete_of(&tenant(), "ada").await.unwrap();
+
+    assert_eq!(store.session_list_of(&tenant(), "ada").await.unwrap(), []);
 
     for session in &theirs {
         assert_eq!(store.session_find(&session.hash).await.unwrap(), None);

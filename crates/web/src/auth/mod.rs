@@ -4,10 +4,12 @@
 pub(crate) mod allowed;
 pub(crate) mod api_key;
 pub mod attempts;
+mod common;
 pub(crate) mod cookie;
 pub mod csrf;
 pub(crate) mod failures;
 pub(crate) mod key_cache;
+pub(crate) mod own_password;
 pub mod password;
 pub mod session;
 pub(crate) mod signin;

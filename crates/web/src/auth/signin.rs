@@ -4,7 +4,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use axum::extract::ConnectInfo;
-use effectgate_core::{facts, ids::Tenant, journal::Facts};
+use effectgate_core::{digest::Digest, facts, ids::Tenant, journal::Facts};
 use effectgate_engine::sessions;
 use http::{Extensions, HeaderMap};
 
@@ -68,7 +68,7 @@ async fn tried(app: &App, headers: &HeaderMap, peer: IpAddr, typed: Credentials)
     Ok(Opened { secret, signed_in })
 }
 
-fn busy(error: PasswordError) -> Problem {
+pub(crate) fn busy(error: PasswordError) -> Problem {
     match error {
         PasswordError::Busy => Problem::new(Code::TooManyFailures, error.to_string()).retry_after_ms(BUSY_MS),
         error => Problem::internal(&error),
@@ -89,7 +89,12 @@ pub(crate) async fn note(
     metrics::counter!("effectgate_sign_ins_refused_total").increment(1);
     if app.attempts.may_note(app.engine.now()) {
         let facts: Facts = facts! { "bound" => what, "user" => account };
-        app.engine.note_sign_in_refused(tenant, &facts).await?;
+        let whom = account.map_or_else(String::new, |name| format!(" of the account {name}"));
+        let detail =
+            format!("Too many refused sign-ins{whom}: the bound of one {what} was reached. The log names the address.");
+        // An address is told apart by its hash: the notice is kept for a while, and whose address it is is nobody's business.
+        let about = account.map_or_else(|| Digest::of(peer.to_string().as_bytes()).to_string(), str::to_owned);
+        app.engine.note_sign_in_refused(tenant, &facts, &about, &detail).await?;
     }
     Ok(())
 }

@@ -168,7 +168,7 @@ async fn signed_out(visit: &Visit, ended: Option<Ended>) -> Response {
     response
 }
 
-async fn read<T: serde::de::DeserializeOwned>(
+pub(crate) async fn read<T: serde::de::DeserializeOwned>(
     visit: &Visit,
     request: Request,
     path: &str,

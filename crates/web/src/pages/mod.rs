@@ -14,6 +14,7 @@ mod effect;
 mod inbox;
 pub(crate) mod live;
 mod login;
+mod me;
 mod nav;
 mod sign_on;
 mod text;
@@ -47,6 +48,9 @@ pub fn router() -> Router<App> {
         .route("/auth/oidc/start", get(sign_on::start))
         .route("/auth/oidc/callback", get(sign_on::callback))
         .route("/logout", post(login::sign_out))
+        .route("/me", get(me::show).post(me::save))
+        .route("/me/password", post(me::password))
+        .route("/me/sign-out", post(me::sign_out))
         .route("/metrics/weeks", get(weeks::show))
         .layer(DefaultBodyLimit::max(FORM_BYTES_MAX))
         .merge(assets::router())
