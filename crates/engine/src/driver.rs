@@ -147,7 +147,10 @@ async fn run(engine: Engine, worker: Worker, period: Duration, mut stopped: watc
     let mut backoff = BACKOFF_FIRST;
     loop {
         // A worker that panics is as bad as one that fails, and no worse: it tries again after the pause.
-        let ticked = caught(tick(&engine, worker)).await.unwrap_or_else(Err);
+        let ticked = tokio::select! {
+            ticked = caught(tick(&engine, worker)) => ticked.unwrap_or_else(Err),
+            () = given_up(worker, stopped.clone()) => return,
+        };
         let again = matches!(ticked, Ok((_, true)));
         let wait = match &ticked {
             Ok(_) => {
@@ -173,6 +176,17 @@ async fn run(engine: Engine, worker: Worker, period: Duration, mut stopped: watc
             () = nudged(&engine, worker), if !failed => {}
         }
     }
+}
+
+/// A message to people that hangs holds up no shutdown: its notice is claimed for some minutes and told then, perhaps
+/// twice. Other workers end their tick, because nobody may know how a cut one ended.
+const LAST_MESSAGES: Duration = Duration::from_secs(3);
+
+async fn given_up(worker: Worker, mut stopped: watch::Receiver<bool>) {
+    if !matches!(worker, Worker::Notifier) || stopped.wait_for(|stop| *stop).await.is_err() {
+        return std::future::pending().await;
+    }
+    tokio::time::sleep(LAST_MESSAGES).await;
 }
 
 async fn nudged(engine: &Engine, worker: Worker) {

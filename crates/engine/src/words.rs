@@ -38,8 +38,8 @@ pub(crate) fn of(kind: &str, facts: &Value) -> String {
         "approval_reminded" => format!("reminded {}", fact("audience")),
         "approval_escalated" => format!("escalated to {}", fact("audience")),
         "approval_withdrawn" => format!("took the question back{}", because("reason")),
-        "notice_failed" => "could tell nobody of the question".into(),
-        "notice_delivered" => "told somebody of the question after all".into(),
+        "notice_failed" => format!("could not tell {}", untold(facts)),
+        "notice_delivered" => format!("told {}", listed(&facts["told"])),
         "approval_expired" if fact("outcome") == "undeliverable" => {
             "nobody decided in time: nobody could be told".into()
         }
@@ -62,4 +62,17 @@ pub(crate) fn of(kind: &str, facts: &Value) -> String {
         "released" | "closed" => format!("{kind}{}", because("reason")),
         other => other.replace('_', " "),
     }
+}
+
+/// `anna@example.test, role:lead`.
+fn listed(names: &Value) -> String {
+    let names = names.as_array().into_iter().flatten().filter_map(Value::as_str);
+    names.collect::<Vec<_>>().join(", ")
+}
+
+/// `anna@example.test (the other side answered 550)`.
+fn untold(facts: &Value) -> String {
+    let one = |failed: &Value| Some(format!("{} ({})", failed["member"].as_str()?, failed["why"].as_str()?));
+    let all: Vec<String> = facts["failed"].as_array().into_iter().flatten().filter_map(one).collect();
+    if all.is_empty() { "anybody".to_owned() } else { all.join(", ") }
 }

@@ -52,6 +52,11 @@ fn a_config_that_cannot_be_safe_does_not_start() {
         (&[("sqlite:effectgate.db", "sqlite::memory:")], "database.url", "no file"),
         (&[("workers = 4 ", "workers = 0 ")], "dispatcher.workers", "outside"),
         (&[("period_ms = 2_000", "period_ms = 0")], "sweeper.period_ms", "outside"),
+        // telling people
+        (&[("# language = \"en\" ", "language = \"xx\" ")], "notify.language", "no language of ours"),
+        (&[("# zone = \"UTC\" ", "zone = \"Mars/Olympus\" ")], "notify.zone", "no zone"),
+        (&[("# secret = \"env:CHAT_SECRET\" ", "secret = \"env:CHAT_WEBHOOK\" ")], "notify.chat.secret", "read no signature"),
+        (&[("# kind = \"slack\" ", "kind = \"webhook\" #"), ("# secret = \"env:CHAT_SECRET\" ", "secret = \"env:CHAT_WEBHOOK\" ")], "notify.chat.secret", "Standard Webhooks"),
         // leases
         (&[("lease_ms = 300_000 ", "lease_ms = 0 ")], ".lease_ms", "outside"),
         (&[("lease_ms = 300_000 ", "lease_ms = 600_001 ")], ".lease_ms", "outside"),
