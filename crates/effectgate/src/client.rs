@@ -104,6 +104,11 @@ impl Api {
         json_of(self.send(Method::POST, path, &[], Some(body)).await?)
     }
 
+    /// Posts a JSON text as it is: what has payloads in it must not be read and written again on the way.
+    pub(crate) async fn post_text(&self, path: &str, body: String) -> Result<Value> {
+        json_of(self.send_text(Method::POST, path, &[], Some(body)).await?)
+    }
+
     pub(crate) async fn put(&self, path: &str, body: &Value) -> Result<Value> {
         json_of(self.send(Method::PUT, path, &[], Some(body)).await?)
     }
@@ -144,12 +149,22 @@ impl Api {
         query: &[(&str, Option<&str>)],
         body: Option<&Value>,
     ) -> Result<Fetched> {
+        self.send_text(method, path, query, body.map(Value::to_string)).await
+    }
+
+    async fn send_text(
+        &self,
+        method: Method,
+        path: &str,
+        query: &[(&str, Option<&str>)],
+        body: Option<String>,
+    ) -> Result<Fetched> {
         let mut headers = self.headers.clone();
         headers.push(("accept".into(), SecretString::from("application/json")));
         let body = match body {
-            Some(value) => {
+            Some(text) => {
                 headers.push(("content-type".into(), SecretString::from("application/json")));
-                Bytes::from(value.to_string())
+                Bytes::from(text)
             }
             None => Bytes::new(),
         };
