@@ -20,8 +20,9 @@ fn opens(operation: &str) -> &'static [KeyScope] {
         | "settle_effect" => &[Worker, Admin],
         "find_runs" | "get_run" | "explain_run" | "read_journal" | "find_effects" | "get_effect" | "list_switches"
         | "whoami" => READERS,
-        "find_approvals" | "get_approval" => &[Approver, Operator, Auditor, Admin],
-        "cancel_effect" | "resolve_effect" | "release_run" | "close_run" => &[Operator, Admin],
+        "find_approvals" => &[Viewer, Approver, Operator, Auditor, SwitchOwner, Admin],
+        "get_approval" => &[Approver, Operator, Auditor, Admin],
+        "cancel_effect" | "resolve_effect" | "release_run" | "close_run" | "withdraw_approval" => &[Operator, Admin],
         "turn_switch" => &[SwitchOwner, Admin],
         "verify_journal" | "export_journal" => &[Auditor, Admin],
         // No key decides, whatever its scopes.
