@@ -205,3 +205,133 @@ mark-blank-lines = { $n ->
 alert-subject = Effectgate-Alarm: { $alert }
 alert-more = Mehr
 alert-server = Server
+
+# The pages' frame, and pages of lists
+frame-menu = Menü
+frame-renewed = Die Seite wurde aktualisiert.
+page-first = Erste Seite
+
+# The inbox's lines
+inbox-waiting = Wartet seit { $span }
+inbox-you-decided = Sie haben entschieden; auf andere wird gewartet
+inbox-late = Überfällig
+inbox-all-flows = Alle Abläufe
+inbox-show = Anzeigen
+inbox-empty-mine = Nichts wartet auf Sie persönlich.
+inbox-empty-roles = Nichts wartet auf Ihre Rollen.
+inbox-empty-all = Nichts wartet auf irgendjemanden.
+inbox-empty-flow = Hier wird nur ein Ablauf gezeigt.
+
+# What became of it
+outcome-withdrawn-by = Zurückgezogen von { $who }, { $when }. Nichts wurde gesendet.
+sent-none = Es gibt keine Wirkungen.
+sent-part = Erledigt: { $n } von { $of }.
+
+# The card's parts
+card-deadline = Entscheiden vor
+card-run = Lauf öffnen
+card-source-plain = keine Webadresse
+card-edited = Geändert
+card-edits = Was geändert wurde
+card-changed-since = Was sich geändert hat, seit Sie die Seite geöffnet haben
+card-now = Jetzt
+card-known-as = dort bekannt als
+card-whole-text = Ganzer Text, scrollbar
+card-provider-mail = Mailserver; eine Mail lässt sich nicht zurückholen
+card-provider-enforcing = achtet unseren Schlüssel: dieselbe Anfrage zweimal wird einmal ausgeführt
+card-provider-advisory = nichts verhindert dort eine zweite Ausführung
+card-provider-gone = nicht mehr in der Konfiguration: dies würde warten
+card-decider = Protokolliert wird es als
+card-decider-by-link = Über diesen Link und ohne Anmeldung protokolliert als
+card-by-link = per Link
+card-required = erforderlich
+card-people = Gefragt sind
+card-wants = { $n ->
+        [one] Noch { $n } Genehmigung wird gebraucht.
+       *[other] Noch { $n } Genehmigungen werden gebraucht.
+    }
+card-wants-non-editor = Sie muss von jemandem kommen, der nichts geändert hat.
+card-superseded = zu einer früheren Fassung; zählt nicht
+card-withdraw-title = Die Anfrage zurückziehen
+card-withdraw-hint = Der Lauf endet und nichts wird gesendet.
+card-cancel-title = Diese Wirkung zurückholen
+card-cancel-submit = Wirkung abbrechen
+card-output-hint = Roh, zum Vergleich; gesendet wird, was oben steht.
+card-no-output = Nicht aufbewahrt, oder es gab keines.
+
+# The clock
+sla-title = Antwortzeit
+sla-left = noch { $span } von { $of }
+sla-late = überfällig seit { $span }, von { $of }
+sla-stops = die Uhr steht, solange Menschen entscheiden
+sla-runs = die Uhr läuft, während Menschen entscheiden
+
+# The card's details
+fact-model = Modell
+fact-model-revision = Modellrevision
+fact-prompt-revision = Prompt-Revision
+fact-model-provider = Modellanbieter
+fact-iterations = Agentendurchläufe
+fact-asked-by = Angefragt von
+fact-qualification = Geforderte Qualifikation
+fact-run = Lauf
+fact-flow-revision = Ablaufrevision
+
+# What validation found
+check-fits = Die Ausgabe entspricht dem Schema des Ablaufs.
+check-no-output = Es gab keine Modellausgabe, oder sie wird nicht mehr aufbewahrt.
+check-no-schema = Der Ablauf hat kein Schema für die Ausgabe.
+check-effects = Jede Wirkung hat die Prüfungen ihres Typs und Anbieters bestanden.
+check-extracted = Das JSON wurde aus umgebendem Text genommen; nichts darin wurde geändert.
+check-repairs = { $n ->
+        [one] Das Modell wurde nach ungültiger Ausgabe { $n } Mal erneut gefragt.
+       *[other] Das Modell wurde nach ungültiger Ausgabe { $n } Mal erneut gefragt.
+    }
+check-finish = Das Modell endete mit „{ $reason }“.
+
+# What an edit changed
+change-added = hinzugefügt
+change-removed = entfernt
+change-changed = geändert
+change-before = Vorher
+change-after = Nachher
+
+# Edit and approve
+edit-title = Ändern und genehmigen
+edit-effect = Wirkung { $n }
+edit-intro = Sie ändern, was gesendet wird, nicht wohin. Mit dem Knopf genehmigen Sie die neue Fassung; die Änderung steht auf der Karte.
+edit-needs-another = Jemand, der nichts geändert hat, muss ebenfalls genehmigen.
+edit-submit = Mit diesen Änderungen genehmigen
+edit-one-per-line = Eines pro Zeile.
+edit-raw = JSON, wie es gesendet wird.
+edit-fixed = nicht änderbar
+edit-whole = Inhalt
+edit-not-given = nicht angegeben
+edit-errors-title = Bitte prüfen Sie diese Felder
+edit-errors = Nichts wurde entschieden. Ihre Eingaben sind noch da.
+edit-missing = Dies ist erforderlich.
+edit-bad-number = Das ist keine Zahl. Schreiben Sie 1234.50.
+edit-bad-json = Das ist kein JSON: { $detail }
+edit-nothing = Sie haben nichts geändert. Um so zuzustimmen, genehmigen Sie auf der Karte.
+edit-too-many = Dies wurde zu oft geändert. Lehnen Sie ab und lassen Sie neu vorschlagen.
+edit-changed-meanwhile = Jemand hat geändert, was gesendet werden soll, nachdem Sie die Seite geöffnet haben. Nichts wurde entschieden. Die Änderungen stehen unten; Ihre Eingaben sind noch im Formular.
+
+# What a page says instead
+stop-asks = Der Ablauf { $flow } bittet um eine Entscheidung vor { $when }.
+stop-asked = Der Ablauf { $flow } bat um eine Entscheidung. Sie ist vorbei: { $state }.
+stop-other-account = Melden Sie sich ab und mit dem gefragten Konto an. Nichts wurde entschieden.
+stop-disabled-title = Dieses Konto ist deaktiviert
+stop-disabled = Das Konto, für das dieser Link ausgestellt wurde, ist nicht mehr in Gebrauch. Jemand anderes kann entscheiden.
+stop-gone-title = Diese Genehmigung gibt es nicht
+stop-gone = Es gibt sie nicht, oder sie wurde lange nach ihrem Ende entfernt.
+stop-problem-title = Das hat nicht geklappt
+stop-later-title = Nicht jetzt
+stop-many-title = Zu viele Versuche
+stop-many = Warten Sie eine Weile vor dem nächsten Versuch.
+stop-media = Nur das Formular auf der Seite entscheidet; andere Kodierungen werden abgelehnt.
+stop-uncertain-title = Noch nicht sicher
+stop-uncertain = Die Datenbank war beim Schreiben nicht erreichbar. Öffnen Sie die Seite erneut: Sie zeigt, ob es geschah. Nochmals zu entscheiden schadet nicht.
+stop-reason-too-long = Die Begründung ist zu lang: höchstens 2.000 Zeichen.
+stop-reason-wanted = Eine Begründung ist erforderlich. Nichts wurde geändert.
+stop-too-late-title = Zu spät
+stop-too-late = Es lässt sich nicht mehr zurückholen. Unten steht, was jetzt gilt.

@@ -208,3 +208,133 @@ mark-blank-lines = { $n ->
 alert-subject = Effectgate alert: { $alert }
 alert-more = More
 alert-server = Server
+
+# The pages' frame, and pages of lists
+frame-menu = Menu
+frame-renewed = This page was brought up to date.
+page-first = First page
+
+# The inbox's lines
+inbox-waiting = Waiting for { $span }
+inbox-you-decided = You decided; others are waited for
+inbox-late = Late
+inbox-all-flows = All flows
+inbox-show = Show
+inbox-empty-mine = Nothing waits for you by name.
+inbox-empty-roles = Nothing waits for your roles.
+inbox-empty-all = Nothing waits for anybody.
+inbox-empty-flow = Only one flow is shown here.
+
+# What became of it
+outcome-withdrawn-by = Taken back by { $who }, { $when }. Nothing was sent.
+sent-none = It has no effects.
+sent-part = Completed: { $n } of { $of }.
+
+# The card's parts
+card-deadline = Decide before
+card-run = Open the run
+card-source-plain = not a web address
+card-edited = Edited
+card-edits = What people changed
+card-changed-since = What changed since you opened the page
+card-now = Now
+card-known-as = known there as
+card-whole-text = Whole text, scrolls
+card-provider-mail = mail server; a mail cannot be called back
+card-provider-enforcing = honours our key: the same request twice is done once
+card-provider-advisory = nothing over there stops a second execution
+card-provider-gone = not in the config any more: this would wait
+card-decider = It will be logged as
+card-decider-by-link = By this link and without a sign-in, it will be logged as
+card-by-link = by link
+card-required = required
+card-people = People asked
+card-wants = { $n ->
+        [one] { $n } more approval is wanted.
+       *[other] { $n } more approvals are wanted.
+    }
+card-wants-non-editor = It has to come from somebody who edited nothing.
+card-superseded = about an earlier version; does not count
+card-withdraw-title = Take the question back
+card-withdraw-hint = The run ends and nothing is sent.
+card-cancel-title = Call this effect back
+card-cancel-submit = Cancel the effect
+card-output-hint = Raw, for comparison; what is sent is above.
+card-no-output = Not kept, or there was none.
+
+# The clock
+sla-title = Time to answer
+sla-left = { $span } left of { $of }
+sla-late = late by { $span }, of { $of }
+sla-stops = the clock stands still while people decide
+sla-runs = the clock runs while people decide
+
+# The card's details
+fact-model = Model
+fact-model-revision = Model revision
+fact-prompt-revision = Prompt revision
+fact-model-provider = Model provider
+fact-iterations = Agent iterations
+fact-asked-by = Asked for by
+fact-qualification = Qualification wanted
+fact-run = Run
+fact-flow-revision = Flow revision
+
+# What validation found
+check-fits = The output fits the flow's schema.
+check-no-output = There was no model output, or it is not kept any more.
+check-no-schema = The flow has no schema for the output.
+check-effects = Each effect passed the checks of its type and its provider.
+check-extracted = The JSON was taken out of surrounding text; nothing in it was changed.
+check-repairs = { $n ->
+        [one] The model was asked again { $n } time after an invalid output.
+       *[other] The model was asked again { $n } times after an invalid output.
+    }
+check-finish = The model ended with “{ $reason }”.
+
+# What an edit changed
+change-added = added
+change-removed = removed
+change-changed = changed
+change-before = Before
+change-after = After
+
+# Edit and approve
+edit-title = Edit and approve
+edit-effect = Effect { $n }
+edit-intro = You change what is sent, not where to. With the button you approve the new version; the change is shown on the card.
+edit-needs-another = Somebody who edited nothing has to approve it too.
+edit-submit = Approve with these changes
+edit-one-per-line = One per line.
+edit-raw = JSON, as it goes out.
+edit-fixed = cannot be changed
+edit-whole = Payload
+edit-not-given = not given
+edit-errors-title = Please look at these fields
+edit-errors = Nothing was decided. What you typed is still here.
+edit-missing = This is required.
+edit-bad-number = This is no number. Write it as 1234.50.
+edit-bad-json = This is no JSON: { $detail }
+edit-nothing = You changed nothing. To agree as it is, approve on the card.
+edit-too-many = This was edited too often. Reject it, and let the worker propose again.
+edit-changed-meanwhile = Somebody changed what is to be sent after you opened this page. Nothing was decided. What they changed is listed below; what you typed is still in the form.
+
+# What a page says instead
+stop-asks = The flow { $flow } asks for a decision before { $when }.
+stop-asked = The flow { $flow } asked for a decision. It is over: { $state }.
+stop-other-account = Sign out and sign in with the account that was asked. Nothing was decided.
+stop-disabled-title = This account is disabled
+stop-disabled = The account this link was issued to is not in use any more. Somebody else who was asked can decide.
+stop-gone-title = There is no such approval
+stop-gone = It does not exist, or its record was removed long after its end.
+stop-problem-title = This did not work
+stop-later-title = Not now
+stop-many-title = Too many tries
+stop-many = Wait a while before the next try.
+stop-media = Only the form on the page decides; other encodings are refused.
+stop-uncertain-title = Not certain yet
+stop-uncertain = The database went away while this was written. Open the page again: it shows whether it was. Deciding again does no harm.
+stop-reason-too-long = The reason is too long: 2,000 characters are the most.
+stop-reason-wanted = A reason is required. Nothing was changed.
+stop-too-late-title = Too late
+stop-too-late = It can no longer be called back. Below is what is there now.

@@ -202,3 +202,133 @@ mark-blank-lines = { $n ->
 alert-subject = هشدار Effectgate: { $alert }
 alert-more = بیشتر
 alert-server = سرور
+
+# The pages' frame, and pages of lists
+frame-menu = منو
+frame-renewed = این صفحه به‌روز شد.
+page-first = صفحهٔ نخست
+
+# The inbox's lines
+inbox-waiting = { $span } در انتظار
+inbox-you-decided = شما تصمیم گرفته‌اید؛ در انتظار دیگران
+inbox-late = دیر شده
+inbox-all-flows = همهٔ جریان‌ها
+inbox-show = نمایش
+inbox-empty-mine = چیزی به نام شما در انتظار نیست.
+inbox-empty-roles = چیزی در انتظار نقش‌های شما نیست.
+inbox-empty-all = چیزی در انتظار هیچ‌کس نیست.
+inbox-empty-flow = تنها یک جریان نشان داده می‌شود.
+
+# What became of it
+outcome-withdrawn-by = { $who } آن را پس گرفت، { $when }. چیزی فرستاده نشد.
+sent-none = اثری ندارد.
+sent-part = انجام شد: { $n } از { $of }.
+
+# The card's parts
+card-deadline = تصمیم پیش از
+card-run = باز کردن اجرا
+card-source-plain = نشانی وب نیست
+card-edited = ویرایش شده
+card-edits = آنچه تغییر داده شد
+card-changed-since = آنچه از هنگام باز کردن صفحه تغییر کرده است
+card-now = اکنون
+card-known-as = در آنجا با نام
+card-whole-text = متن کامل، پیمایش‌پذیر
+card-provider-mail = کارساز ایمیل؛ نامهٔ فرستاده‌شده بازگردانده نمی‌شود
+card-provider-enforcing = کلید ما را رعایت می‌کند: درخواست تکراری یک بار انجام می‌شود
+card-provider-advisory = در آنجا چیزی جلوی انجام دوباره را نمی‌گیرد
+card-provider-gone = دیگر در پیکربندی نیست: در انتظار می‌ماند
+card-decider = ثبت می‌شود با نام
+card-decider-by-link = با این پیوند و بدون ورود، ثبت می‌شود با نام
+card-by-link = با پیوند
+card-required = لازم
+card-people = کسانی که پرسیده شدند
+card-wants = { $n ->
+        [one] هنوز { $n } تأیید لازم است.
+       *[other] هنوز { $n } تأیید لازم است.
+    }
+card-wants-non-editor = باید از کسی باشد که چیزی را ویرایش نکرده است.
+card-superseded = دربارهٔ نسخهٔ پیشین؛ به شمار نمی‌آید
+card-withdraw-title = پس گرفتن پرسش
+card-withdraw-hint = اجرا پایان می‌یابد و چیزی فرستاده نمی‌شود.
+card-cancel-title = بازگرداندن این اثر
+card-cancel-submit = لغو اثر
+card-output-hint = خام، برای مقایسه؛ آنچه فرستاده می‌شود در بالا آمده است.
+card-no-output = نگه داشته نشده یا وجود نداشته است.
+
+# The clock
+sla-title = زمان پاسخ
+sla-left = { $span } مانده از { $of }
+sla-late = { $span } دیرکرد، از { $of }
+sla-stops = ساعت هنگام تصمیم‌گیری می‌ایستد
+sla-runs = ساعت هنگام تصمیم‌گیری می‌گذرد
+
+# The card's details
+fact-model = مدل
+fact-model-revision = نسخهٔ مدل
+fact-prompt-revision = نسخهٔ پرامپت
+fact-model-provider = ارائه‌دهندهٔ مدل
+fact-iterations = تکرارهای عامل
+fact-asked-by = درخواست‌کننده
+fact-qualification = صلاحیت لازم
+fact-run = اجرا
+fact-flow-revision = نسخهٔ جریان
+
+# What validation found
+check-fits = خروجی با طرح‌وارهٔ جریان سازگار است.
+check-no-output = خروجی مدل وجود نداشته یا دیگر نگه داشته نمی‌شود.
+check-no-schema = جریان طرح‌واره‌ای برای خروجی ندارد.
+check-effects = هر اثر از بررسی‌های نوع و ارائه‌دهندهٔ خود گذشته است.
+check-extracted = JSON از متن پیرامون جدا شد؛ چیزی در آن تغییر نکرد.
+check-repairs = { $n ->
+        [one] پس از خروجی نامعتبر { $n } بار دوباره از مدل پرسیده شد.
+       *[other] پس از خروجی نامعتبر { $n } بار دوباره از مدل پرسیده شد.
+    }
+check-finish = مدل با «{ $reason }» پایان یافت.
+
+# What an edit changed
+change-added = افزوده
+change-removed = حذف‌شده
+change-changed = تغییرکرده
+change-before = پیش از این
+change-after = پس از این
+
+# Edit and approve
+edit-title = ویرایش و تأیید
+edit-effect = اثر { $n }
+edit-intro = شما آنچه را فرستاده می‌شود تغییر می‌دهید، نه مقصد را. با دکمه نسخهٔ تازه را تأیید می‌کنید؛ تغییر در کارت نشان داده می‌شود.
+edit-needs-another = کسی که چیزی را ویرایش نکرده نیز باید تأیید کند.
+edit-submit = تأیید با این تغییرها
+edit-one-per-line = هر کدام در یک سطر.
+edit-raw = JSON، همان‌گونه که فرستاده می‌شود.
+edit-fixed = تغییرناپذیر
+edit-whole = محتوا
+edit-not-given = داده نشده
+edit-errors-title = این فیلدها را بررسی کنید
+edit-errors = تصمیمی گرفته نشد. آنچه نوشته‌اید هنوز اینجاست.
+edit-missing = این لازم است.
+edit-bad-number = این عدد نیست. مانند 1234.50 بنویسید.
+edit-bad-json = این JSON نیست: { $detail }
+edit-nothing = چیزی را تغییر ندادید. برای موافقت با همین، در کارت تأیید کنید.
+edit-too-many = بیش از اندازه ویرایش شده است. آن را رد کنید تا دوباره پیشنهاد شود.
+edit-changed-meanwhile = پس از آنکه صفحه را باز کردید، کسی آنچه را فرستاده می‌شود تغییر داد. تصمیمی گرفته نشد. تغییرها در پایین آمده و آنچه نوشته‌اید در فرم مانده است.
+
+# What a page says instead
+stop-asks = جریان { $flow } پیش از { $when } تصمیمی می‌خواهد.
+stop-asked = جریان { $flow } تصمیمی خواسته بود. پایان یافت: { $state }.
+stop-other-account = خارج شوید و با حسابی که از آن پرسیده شده وارد شوید. تصمیمی گرفته نشد.
+stop-disabled-title = این حساب غیرفعال است
+stop-disabled = حسابی که این پیوند برای آن صادر شده دیگر در کار نیست. یکی دیگر از پرسیده‌شدگان می‌تواند تصمیم بگیرد.
+stop-gone-title = چنین تأییدی وجود ندارد
+stop-gone = وجود ندارد یا مدت‌ها پس از پایانش حذف شده است.
+stop-problem-title = این کار نشد
+stop-later-title = اکنون نه
+stop-many-title = تلاش‌های بیش از اندازه
+stop-many = پیش از تلاش بعدی کمی صبر کنید.
+stop-media = تنها فرم صفحه تصمیم می‌گیرد؛ کدگذاری‌های دیگر پذیرفته نمی‌شوند.
+stop-uncertain-title = هنوز روشن نیست
+stop-uncertain = پایگاه داده هنگام نوشتن از دسترس خارج شد. صفحه را دوباره باز کنید: نشان می‌دهد نوشته شده یا نه. تصمیم دوباره زیانی ندارد.
+stop-reason-too-long = دلیل بیش از اندازه بلند است: حداکثر ۲٬۰۰۰ نویسه.
+stop-reason-wanted = دلیل لازم است. چیزی تغییر نکرد.
+stop-too-late-title = دیر شده است
+stop-too-late = دیگر نمی‌توان آن را بازگرداند. وضعیت کنونی در پایین آمده است.

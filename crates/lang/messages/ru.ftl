@@ -223,3 +223,135 @@ mark-blank-lines = { $n ->
 alert-subject = Тревога Effectgate: { $alert }
 alert-more = Подробнее
 alert-server = Сервер
+
+# The pages' frame, and pages of lists
+frame-menu = Меню
+frame-renewed = Страница обновлена.
+page-first = Первая страница
+
+# The inbox's lines
+inbox-waiting = Ожидает { $span }
+inbox-you-decided = Вы решили; ждём остальных
+inbox-late = Просрочено
+inbox-all-flows = Все потоки
+inbox-show = Показать
+inbox-empty-mine = Лично вас ничего не ждёт.
+inbox-empty-roles = Ваши роли ничего не ждёт.
+inbox-empty-all = Никого ничего не ждёт.
+inbox-empty-flow = Показан только один поток.
+
+# What became of it
+outcome-withdrawn-by = Отозвано: { $who }, { $when }. Ничего не отправлено.
+sent-none = Действий нет.
+sent-part = Выполнено: { $n } из { $of }.
+
+# The card's parts
+card-deadline = Решить до
+card-run = Открыть запуск
+card-source-plain = не веб-адрес
+card-edited = Изменено
+card-edits = Что изменили люди
+card-changed-since = Что изменилось с открытия страницы
+card-now = Сейчас
+card-known-as = известно там как
+card-whole-text = Весь текст, с прокруткой
+card-provider-mail = почтовый сервер; письмо нельзя отозвать
+card-provider-enforcing = учитывает наш ключ: повторный запрос выполняется один раз
+card-provider-advisory = там ничто не мешает повторному выполнению
+card-provider-gone = больше нет в настройках: будет ждать
+card-decider = Будет записано от имени
+card-decider-by-link = По этой ссылке и без входа будет записано от имени
+card-by-link = по ссылке
+card-required = обязательно
+card-people = Кого спросили
+card-wants = { $n ->
+        [one] Нужно ещё { $n } согласование.
+        [few] Нужно ещё { $n } согласования.
+       *[many] Нужно ещё { $n } согласований.
+    }
+card-wants-non-editor = Оно должно быть от того, кто ничего не менял.
+card-superseded = о прежней версии; не считается
+card-withdraw-title = Отозвать запрос
+card-withdraw-hint = Запуск завершится, ничего не будет отправлено.
+card-cancel-title = Отменить это действие
+card-cancel-submit = Отменить действие
+card-output-hint = Как есть, для сравнения; отправляется то, что выше.
+card-no-output = Не сохранено или не было.
+
+# The clock
+sla-title = Срок ответа
+sla-left = осталось { $span } из { $of }
+sla-late = просрочено на { $span }, из { $of }
+sla-stops = часы стоят, пока люди решают
+sla-runs = часы идут, пока люди решают
+
+# The card's details
+fact-model = Модель
+fact-model-revision = Ревизия модели
+fact-prompt-revision = Ревизия промпта
+fact-model-provider = Поставщик модели
+fact-iterations = Итерации агента
+fact-asked-by = Запросил
+fact-qualification = Нужная квалификация
+fact-run = Запуск
+fact-flow-revision = Ревизия потока
+
+# What validation found
+check-fits = Вывод соответствует схеме потока.
+check-no-output = Вывода модели не было или он больше не хранится.
+check-no-schema = У потока нет схемы вывода.
+check-effects = Каждое действие прошло проверки своего типа и поставщика.
+check-extracted = JSON извлечён из окружающего текста; ничего в нём не изменено.
+check-repairs = { $n ->
+        [one] Модель спросили повторно { $n } раз после неверного вывода.
+        [few] Модель спросили повторно { $n } раза после неверного вывода.
+       *[many] Модель спросили повторно { $n } раз после неверного вывода.
+    }
+check-finish = Модель завершила с «{ $reason }».
+
+# What an edit changed
+change-added = добавлено
+change-removed = удалено
+change-changed = изменено
+change-before = Было
+change-after = Стало
+
+# Edit and approve
+edit-title = Изменить и согласовать
+edit-effect = Действие { $n }
+edit-intro = Вы меняете то, что отправляется, но не куда. Кнопкой вы согласуете новую версию; изменение видно на карточке.
+edit-needs-another = Кроме вас согласовать должен тот, кто ничего не менял.
+edit-submit = Согласовать с этими изменениями
+edit-one-per-line = По одному в строке.
+edit-raw = JSON, как отправляется.
+edit-fixed = нельзя изменить
+edit-whole = Содержимое
+edit-not-given = не указано
+edit-errors-title = Проверьте эти поля
+edit-errors = Ничего не решено. Введённое вами сохранено.
+edit-missing = Это обязательно.
+edit-bad-number = Это не число. Пишите как 1234.50.
+edit-bad-json = Это не JSON: { $detail }
+edit-nothing = Вы ничего не изменили. Чтобы согласиться как есть, согласуйте на карточке.
+edit-too-many = Слишком много изменений. Отклоните, пусть предложат заново.
+edit-changed-meanwhile = Кто-то изменил отправляемое после открытия вами страницы. Ничего не решено. Изменения перечислены ниже; введённое вами осталось в форме.
+
+# What a page says instead
+stop-asks = Поток { $flow } ждёт решения до { $when }.
+stop-asked = Поток { $flow } ждал решения. Всё завершено: { $state }.
+stop-other-account = Выйдите и войдите под учётной записью, которую спросили. Ничего не решено.
+stop-disabled-title = Учётная запись отключена
+stop-disabled = Учётная запись, которой выдана ссылка, больше не используется. Решить может другой из спрошенных.
+stop-gone-title = Такого согласования нет
+stop-gone = Его нет, или запись удалена спустя долгое время после завершения.
+stop-problem-title = Не получилось
+stop-later-title = Не сейчас
+stop-many-title = Слишком много попыток
+stop-many = Подождите перед следующей попыткой.
+stop-media = Решает только форма на странице; иные кодировки отклоняются.
+stop-uncertain-title = Пока неизвестно
+stop-uncertain = База данных пропала во время записи. Откройте страницу снова: она покажет, записано ли. Повторное решение не повредит.
+stop-reason-too-long = Причина слишком длинная: не более 2 000 знаков.
+stop-reason-wanted = Нужна причина. Ничего не изменено.
+stop-too-late-title = Слишком поздно
+stop-too-late = Отозвать уже нельзя. Ниже — текущее состояние.

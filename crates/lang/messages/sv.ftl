@@ -208,3 +208,133 @@ mark-blank-lines = { $n ->
 alert-subject = Larm från Effectgate: { $alert }
 alert-more = Mer
 alert-server = Server
+
+# The pages' frame, and pages of lists
+frame-menu = Meny
+frame-renewed = Sidan har uppdaterats.
+page-first = Första sidan
+
+# The inbox's lines
+inbox-waiting = Har väntat i { $span }
+inbox-you-decided = Du har beslutat; andra inväntas
+inbox-late = Sen
+inbox-all-flows = Alla flöden
+inbox-show = Visa
+inbox-empty-mine = Inget väntar på dig personligen.
+inbox-empty-roles = Inget väntar på dina roller.
+inbox-empty-all = Inget väntar på någon.
+inbox-empty-flow = Här visas bara ett flöde.
+
+# What became of it
+outcome-withdrawn-by = Tillbakadragen av { $who }, { $when }. Inget har skickats.
+sent-none = Den har inga effekter.
+sent-part = Klara: { $n } av { $of }.
+
+# The card's parts
+card-deadline = Besluta före
+card-run = Öppna körningen
+card-source-plain = ingen webbadress
+card-edited = Ändrad
+card-edits = Vad människor har ändrat
+card-changed-since = Vad som ändrats sedan du öppnade sidan
+card-now = Nu
+card-known-as = känd där som
+card-whole-text = Hela texten, kan rullas
+card-provider-mail = e-postserver; ett brev kan inte återkallas
+card-provider-enforcing = respekterar vår nyckel: samma begäran två gånger utförs en gång
+card-provider-advisory = inget där hindrar att det utförs två gånger
+card-provider-gone = finns inte längre i konfigurationen: detta skulle vänta
+card-decider = Det loggas som
+card-decider-by-link = Med den här länken och utan inloggning loggas det som
+card-by-link = via länk
+card-required = obligatoriskt
+card-people = Tillfrågade
+card-wants = { $n ->
+        [one] Ytterligare { $n } godkännande behövs.
+       *[other] Ytterligare { $n } godkännanden behövs.
+    }
+card-wants-non-editor = Det måste komma från någon som inte har ändrat något.
+card-superseded = gäller en tidigare version; räknas inte
+card-withdraw-title = Dra tillbaka frågan
+card-withdraw-hint = Körningen avslutas och inget skickas.
+card-cancel-title = Återkalla den här effekten
+card-cancel-submit = Avbryt effekten
+card-output-hint = Rått, för jämförelse; det som skickas står ovan.
+card-no-output = Inte sparat, eller fanns inte.
+
+# The clock
+sla-title = Svarstid
+sla-left = { $span } kvar av { $of }
+sla-late = försenad med { $span }, av { $of }
+sla-stops = klockan står still medan människor beslutar
+sla-runs = klockan går medan människor beslutar
+
+# The card's details
+fact-model = Modell
+fact-model-revision = Modellrevision
+fact-prompt-revision = Promptrevision
+fact-model-provider = Modellleverantör
+fact-iterations = Agentens varv
+fact-asked-by = Begärt av
+fact-qualification = Krävd behörighet
+fact-run = Körning
+fact-flow-revision = Flödesrevision
+
+# What validation found
+check-fits = Utdata passar flödets schema.
+check-no-output = Det fanns ingen modellutdata, eller så sparas den inte längre.
+check-no-schema = Flödet har inget schema för utdata.
+check-effects = Varje effekt klarade kontrollerna för sin typ och leverantör.
+check-extracted = JSON togs ut ur omgivande text; inget i den ändrades.
+check-repairs = { $n ->
+        [one] Modellen tillfrågades igen { $n } gång efter ogiltig utdata.
+       *[other] Modellen tillfrågades igen { $n } gånger efter ogiltig utdata.
+    }
+check-finish = Modellen slutade med ”{ $reason }”.
+
+# What an edit changed
+change-added = tillagt
+change-removed = borttaget
+change-changed = ändrat
+change-before = Före
+change-after = Efter
+
+# Edit and approve
+edit-title = Ändra och godkänn
+edit-effect = Effekt { $n }
+edit-intro = Du ändrar vad som skickas, inte vart. Med knappen godkänner du den nya versionen; ändringen visas på kortet.
+edit-needs-another = Någon som inte har ändrat något måste också godkänna.
+edit-submit = Godkänn med dessa ändringar
+edit-one-per-line = En per rad.
+edit-raw = JSON, som det skickas.
+edit-fixed = kan inte ändras
+edit-whole = Innehåll
+edit-not-given = inte angivet
+edit-errors-title = Se över de här fälten
+edit-errors = Inget har beslutats. Det du skrev finns kvar.
+edit-missing = Detta är obligatoriskt.
+edit-bad-number = Det här är inget tal. Skriv det som 1234.50.
+edit-bad-json = Det här är ingen JSON: { $detail }
+edit-nothing = Du ändrade inget. Godkänn på kortet om allt är som det ska.
+edit-too-many = Det har ändrats för många gånger. Avslå, och låt arbetaren föreslå igen.
+edit-changed-meanwhile = Någon ändrade det som ska skickas efter att du öppnade sidan. Inget har beslutats. Ändringarna står nedan; det du skrev finns kvar i formuläret.
+
+# What a page says instead
+stop-asks = Flödet { $flow } ber om ett beslut före { $when }.
+stop-asked = Flödet { $flow } bad om ett beslut. Det är avslutat: { $state }.
+stop-other-account = Logga ut och logga in med kontot som tillfrågades. Inget har beslutats.
+stop-disabled-title = Kontot är avstängt
+stop-disabled = Kontot som länken gavs till används inte längre. Någon annan av de tillfrågade kan besluta.
+stop-gone-title = Det finns inget sådant godkännande
+stop-gone = Det finns inte, eller så togs det bort långt efter sitt slut.
+stop-problem-title = Det gick inte
+stop-later-title = Inte nu
+stop-many-title = För många försök
+stop-many = Vänta en stund före nästa försök.
+stop-media = Bara formuläret på sidan beslutar; andra kodningar avvisas.
+stop-uncertain-title = Ännu inte säkert
+stop-uncertain = Databasen försvann medan detta skrevs. Öppna sidan igen: den visar om det blev skrivet. Att besluta igen skadar inte.
+stop-reason-too-long = Skälet är för långt: högst 2 000 tecken.
+stop-reason-wanted = Ett skäl krävs. Inget har ändrats.
+stop-too-late-title = För sent
+stop-too-late = Det kan inte längre återkallas. Nedan står hur det är nu.

@@ -199,4 +199,128 @@ messages! {
     AlertSubject = "alert-subject" ["alert"];
     AlertMore = "alert-more" [];
     AlertServer = "alert-server" [];
+
+    // The pages' frame, and pages of lists.
+    FrameMenu = "frame-menu" [];
+    FrameRenewed = "frame-renewed" [];
+    PageFirst = "page-first" [];
+
+    // The inbox's lines.
+    InboxWaiting = "inbox-waiting" ["span"];
+    InboxYouDecided = "inbox-you-decided" [];
+    InboxLate = "inbox-late" [];
+    InboxAllFlows = "inbox-all-flows" [];
+    InboxShow = "inbox-show" [];
+    InboxEmptyMine = "inbox-empty-mine" [];
+    InboxEmptyRoles = "inbox-empty-roles" [];
+    InboxEmptyAll = "inbox-empty-all" [];
+    InboxEmptyFlow = "inbox-empty-flow" [];
+
+    // What became of it.
+    OutcomeWithdrawnBy = "outcome-withdrawn-by" ["who", "when"];
+    SentNone = "sent-none" [];
+    SentPart = "sent-part" ["n", "of"];
+
+    // The card's parts.
+    CardDeadline = "card-deadline" [];
+    CardRun = "card-run" [];
+    CardSourcePlain = "card-source-plain" [];
+    CardEdited = "card-edited" [];
+    CardEdits = "card-edits" [];
+    CardChangedSince = "card-changed-since" [];
+    CardNow = "card-now" [];
+    CardKnownAs = "card-known-as" [];
+    CardWholeText = "card-whole-text" [];
+    CardProviderMail = "card-provider-mail" [];
+    CardProviderEnforcing = "card-provider-enforcing" [];
+    CardProviderAdvisory = "card-provider-advisory" [];
+    CardProviderGone = "card-provider-gone" [];
+    CardDecider = "card-decider" [];
+    CardDeciderByLink = "card-decider-by-link" [];
+    CardByLink = "card-by-link" [];
+    CardRequired = "card-required" [];
+    CardPeople = "card-people" [];
+    CardWants = "card-wants" ["n"];
+    CardWantsNonEditor = "card-wants-non-editor" [];
+    CardSuperseded = "card-superseded" [];
+    CardWithdrawTitle = "card-withdraw-title" [];
+    CardWithdrawHint = "card-withdraw-hint" [];
+    CardCancelTitle = "card-cancel-title" [];
+    CardCancelSubmit = "card-cancel-submit" [];
+    CardOutputHint = "card-output-hint" [];
+    CardNoOutput = "card-no-output" [];
+
+    // The clock.
+    SlaTitle = "sla-title" [];
+    SlaLeft = "sla-left" ["span", "of"];
+    SlaLate = "sla-late" ["span", "of"];
+    SlaStops = "sla-stops" [];
+    SlaRuns = "sla-runs" [];
+
+    // The card's details.
+    FactModel = "fact-model" [];
+    FactModelRevision = "fact-model-revision" [];
+    FactPromptRevision = "fact-prompt-revision" [];
+    FactModelProvider = "fact-model-provider" [];
+    FactIterations = "fact-iterations" [];
+    FactAskedBy = "fact-asked-by" [];
+    FactQualification = "fact-qualification" [];
+    FactRun = "fact-run" [];
+    FactFlowRevision = "fact-flow-revision" [];
+
+    // What validation found.
+    CheckFits = "check-fits" [];
+    CheckNoOutput = "check-no-output" [];
+    CheckNoSchema = "check-no-schema" [];
+    CheckEffects = "check-effects" [];
+    CheckExtracted = "check-extracted" [];
+    CheckRepairs = "check-repairs" ["n"];
+    CheckFinish = "check-finish" ["reason"];
+
+    // What an edit changed.
+    ChangeAdded = "change-added" [];
+    ChangeRemoved = "change-removed" [];
+    ChangeChanged = "change-changed" [];
+    ChangeBefore = "change-before" [];
+    ChangeAfter = "change-after" [];
+
+    // Edit and approve.
+    EditTitle = "edit-title" [];
+    EditEffect = "edit-effect" ["n"];
+    EditIntro = "edit-intro" [];
+    EditNeedsAnother = "edit-needs-another" [];
+    EditSubmit = "edit-submit" [];
+    EditOnePerLine = "edit-one-per-line" [];
+    EditRaw = "edit-raw" [];
+    EditFixed = "edit-fixed" [];
+    EditWhole = "edit-whole" [];
+    EditNotGiven = "edit-not-given" [];
+    EditErrorsTitle = "edit-errors-title" [];
+    EditErrors = "edit-errors" [];
+    EditMissing = "edit-missing" [];
+    EditBadNumber = "edit-bad-number" [];
+    EditBadJson = "edit-bad-json" ["detail"];
+    EditNothing = "edit-nothing" [];
+    EditTooMany = "edit-too-many" [];
+    EditChangedMeanwhile = "edit-changed-meanwhile" [];
+
+    // What a page says instead.
+    StopAsks = "stop-asks" ["flow", "when"];
+    StopAsked = "stop-asked" ["flow", "state"];
+    StopOtherAccount = "stop-other-account" [];
+    StopDisabledTitle = "stop-disabled-title" [];
+    StopDisabled = "stop-disabled" [];
+    StopGoneTitle = "stop-gone-title" [];
+    StopGone = "stop-gone" [];
+    StopProblemTitle = "stop-problem-title" [];
+    StopLaterTitle = "stop-later-title" [];
+    StopManyTitle = "stop-many-title" [];
+    StopMany = "stop-many" [];
+    StopMedia = "stop-media" [];
+    StopUncertainTitle = "stop-uncertain-title" [];
+    StopUncertain = "stop-uncertain" [];
+    StopReasonTooLong = "stop-reason-too-long" [];
+    StopReasonWanted = "stop-reason-wanted" [];
+    StopTooLateTitle = "stop-too-late-title" [];
+    StopTooLate = "stop-too-late" [];
 }

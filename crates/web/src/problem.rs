@@ -15,7 +15,7 @@ use serde::{Serialize, ser::SerializeMap};
 use serde_json::value::{RawValue, to_raw_value};
 
 pub use codes::Code;
-pub(crate) use engine::{bad_key, json_code};
+pub(crate) use engine::{bad_key, json_code, refused};
 
 use crate::app::App;
 

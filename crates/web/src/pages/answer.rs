@@ -2,15 +2,17 @@
 
 use askama::Template;
 use axum::response::{Html, IntoResponse as _, Redirect, Response};
+use effectgate_lang::Msg;
 use http::{HeaderValue, StatusCode, header};
 
 use super::{
     assets,
     nav::{self, Place},
+    tongue::Tongue,
     visit::Visit,
 };
 use crate::{
-    auth::Identity,
+    auth::{Identity, SignedIn},
     problem::{Code, Problem, retry_after},
 };
 
@@ -46,35 +48,38 @@ pub(crate) struct FrameWords {
 }
 
 impl FrameWords {
-    fn new() -> Self {
+    fn new(tongue: &Tongue) -> Self {
         Self {
-            skip: "Skip to the content".into(),
-            menu: "Menu".into(),
-            places: "Places".into(),
-            account: "Language, time zone, sessions".into(),
-            sign_out: "Sign out".into(),
-            renewed: "This page was brought up to date.".into(),
+            skip: tongue.say(Msg::NavSkip),
+            menu: tongue.say(Msg::FrameMenu),
+            places: tongue.say(Msg::NavMain),
+            account: tongue.say(Msg::NavMe),
+            sign_out: tongue.say(Msg::NavSignOut),
+            renewed: tongue.say(Msg::FrameRenewed),
         }
     }
 }
 
 impl Frame {
     pub(crate) fn new(title: impl Into<String>, visit: Option<&Visit>) -> Self {
+        let tongue = visit.map(|visit| visit.tongue.clone()).unwrap_or_default();
         let signed_in = visit.and_then(|visit| Some((visit, visit.signed_in.as_ref()?)));
+        let places = |(visit, who): (&Visit, &SignedIn)| {
+            nav::places(&Identity::Person(who.clone()), &visit.path, &visit.tongue)
+        };
+        let person = |(visit, who): (&Visit, &SignedIn)| SignedInAs {
+            name: who.display_name.clone(),
+            csrf: visit.forms().token("/logout"),
+        };
         Self {
             title: title.into(),
-            lang: "en",
-            dir: "ltr",
+            lang: tongue.language.tag(),
+            dir: tongue.language.dir(),
             css: assets::css_path(),
             js: assets::js_path(),
-            words: FrameWords::new(),
-            places: signed_in
-                .map(|(visit, who)| nav::places(&Identity::Person(who.clone()), &visit.path))
-                .unwrap_or_default(),
-            person: signed_in.map(|(visit, who)| SignedInAs {
-                name: who.display_name.clone(),
-                csrf: visit.forms().token("/logout"),
-            }),
+            words: FrameWords::new(&tongue),
+            places: signed_in.map(places).unwrap_or_default(),
+            person: signed_in.map(person),
         }
     }
 }
@@ -134,20 +139,17 @@ pub(crate) fn see(path: &str) -> Response {
 
 /// A problem that no page has better words for.
 pub(crate) fn problem(problem: &Problem, visit: Option<&Visit>) -> Response {
+    let tongue = visit.map(|visit| visit.tongue.clone()).unwrap_or_default();
+    let note = |title, text| Note::new(visit, tongue.say(title), tongue.say(text));
     let note = match problem.code() {
-        Code::CrossSite => Note::new(visit, "Not accepted", "This form did not come from a page of this visit.")
-            .and("Nothing was decided. Open the link or the inbox again, with cookies allowed, and decide there."),
-        Code::UnsupportedMediaType => {
-            Note::new(visit, "Not accepted", "Only the form on the page decides; other encodings are refused.")
+        Code::CrossSite => {
+            note(Msg::StopForeignFormTitle, Msg::StopForeignForm).and(tongue.say(Msg::StopNothingDecided))
         }
-        Code::CommitUnknown => Note::new(visit, "Not certain yet", "The database went away while this was written.")
-            .and("Open the page again: it shows whether it was. Deciding again does no harm."),
-        Code::DatabaseUnavailable | Code::Contended => {
-            Note::new(visit, "Not now", "The database does not answer at this moment. Nothing was changed.")
-                .and("Try again in a minute.")
-        }
-        Code::TooManyFailures => Note::new(visit, "Too many tries", "Wait a while before the next try."),
-        _ => Note::new(visit, "This did not work", sentence(problem.detail())),
+        Code::UnsupportedMediaType => note(Msg::StopForeignFormTitle, Msg::StopMedia),
+        Code::CommitUnknown => note(Msg::StopUncertainTitle, Msg::StopUncertain),
+        Code::DatabaseUnavailable | Code::Contended => note(Msg::StopLaterTitle, Msg::StopLater),
+        Code::TooManyFailures => note(Msg::StopManyTitle, Msg::StopMany),
+        _ => Note::new(visit, tongue.say(Msg::StopProblemTitle), sentence(problem.detail())),
     };
     let mut response = note.answer(problem.status());
     if let Some(ms) = problem.wait_ms() {

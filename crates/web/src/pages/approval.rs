@@ -1,22 +1,29 @@
-//! The approval card. GET shows and changes nothing, whatever the query says; POST decides, through the engine's one
-//! function. By a link (`/a/{token}`) or, signed in, by the approval's id (`/approvals/{id}`). Journey (b) begins here.
+//! The approval card. GET shows and changes nothing, whatever the query says (`?edit` shows the form for an edit); POST
+//! decides, through the engine's one function. By a link (`/a/{token}`) or, signed in, by the approval's id
+//! (`/approvals/{id}`). Journey (b) begins here.
 
 use askama::Template;
 use axum::{
-    extract::{Path, rejection::PathRejection},
+    extract::{Path, RawQuery, rejection::PathRejection},
     response::Response,
 };
 use effectgate_core::{
-    approval::{Approval, ApprovalState},
+    approval::{Approval, changes},
+    digest::Digest,
     ids::{ApprovalId, Tenant},
     run::Aggregate,
 };
 use effectgate_engine::EngineError;
+use effectgate_lang::Msg;
 use http::StatusCode;
 
 use super::{
     answer::{self, Frame, Note},
-    card::{Card, Kept, Parts, is_open},
+    card::{self, Card, Kept, Parts},
+    change::{self, ChangeShown},
+    edit,
+    time::When,
+    tongue::Tongue,
     viewer::{Sight, Viewer, sight},
     visit::Visit,
 };
@@ -40,23 +47,30 @@ pub(crate) struct Found {
 
 /// What is said above the card.
 pub(crate) struct Banner {
-    pub(crate) title: &'static str,
+    pub(crate) title: String,
     pub(crate) text: String,
 }
 
-/// What the form holds when it comes back with an error.
+/// What the forms hold when they come back with an error.
 #[derive(Default)]
 pub(crate) struct Typed {
     pub(crate) note: String,
     pub(crate) reason: String,
+    /// The reason to withdraw or to cancel.
+    pub(crate) operate: String,
+    /// What was shown when it was typed, where the effects are others now.
+    pub(crate) overtaken: Option<Digest>,
 }
 
 #[derive(Template)]
 #[template(path = "card.html")]
 struct CardPage {
     frame: Frame,
+    t: Tongue,
     card: Card,
     banner: Option<Banner>,
+    /// What changed since the form was shown.
+    changes: Vec<ChangeShown>,
     typed: Typed,
     action: String,
     csrf: String,
@@ -64,8 +78,12 @@ struct CardPage {
     reason_chars_max: usize,
 }
 
-pub(crate) async fn by_link(visit: Visit, token: Result<Path<String>, PathRejection>) -> Response {
-    show(&visit, &Door::link(token)).await
+pub(crate) async fn by_link(
+    visit: Visit,
+    token: Result<Path<String>, PathRejection>,
+    RawQuery(query): RawQuery,
+) -> Response {
+    show(&visit, &Door::link(token), is_edit(query.as_deref())).await
 }
 
 /// A link whose token was lost on the way.
@@ -73,23 +91,35 @@ pub(crate) async fn cut_off(visit: Visit) -> Response {
     dead_link(&visit)
 }
 
-pub(crate) async fn by_id(visit: Visit, Path(id): Path<String>) -> Response {
+pub(crate) async fn by_id(visit: Visit, Path(id): Path<String>, RawQuery(query): RawQuery) -> Response {
     match id.parse() {
-        Ok(id) => show(&visit, &Door::Inbox(id)).await,
+        Ok(id) => show(&visit, &Door::Inbox(id), is_edit(query.as_deref())).await,
         Err(_) => no_such_approval(&visit),
     }
 }
 
-async fn show(visit: &Visit, door: &Door) -> Response {
+/// Only this word; whatever else a scanner appends is passed over.
+fn is_edit(query: Option<&str>) -> bool {
+    query.is_some_and(|query| query.split('&').any(|word| word == "edit" || word == "edit=1"))
+}
+
+async fn show(visit: &Visit, door: &Door, edits: bool) -> Response {
     let found = match find(visit, door).await {
         Ok(found) => found,
         Err(response) => return response,
     };
     match sight(visit, &found.tenant, &found.approval, found.audience.as_deref()).await {
+        Ok(Sight::Card(viewer)) if edits && may_edit(visit, &found, &viewer) => {
+            edit::page(visit, door, &found, viewer.person.subject.as_str(), edit::State::default())
+        }
         Ok(Sight::Card(viewer)) => card(visit, door, found, &viewer, StatusCode::OK, None, Typed::default()).await,
         Ok(other) => not_shown(visit, door, &found, &other, StatusCode::OK),
         Err(problem) => answer::problem(&problem, Some(visit)),
     }
+}
+
+fn may_edit(visit: &Visit, found: &Found, viewer: &Viewer) -> bool {
+    super::ask::Ask::new(&found.approval, viewer, visit.now, &visit.tongue).may_approve
 }
 
 impl Door {
@@ -148,20 +178,18 @@ async fn in_tenant(visit: &Visit, id: ApprovalId) -> Result<Found, Response> {
 }
 
 fn dead_link(visit: &Visit) -> Response {
-    Note::new(Some(visit), "This link leads nowhere", "It may have been cut by a mail program, or typed by hand.")
-        .and("Copy the whole link out of the message, or sign in and look into your inbox. Nothing was decided.")
-        .way("/inbox", "To the inbox")
+    let tongue = &visit.tongue;
+    Note::new(Some(visit), tongue.say(Msg::StopDeadLinkTitle), tongue.say(Msg::StopDeadLink))
+        .and(tongue.say(Msg::StopNothingDecided))
+        .way("/inbox", tongue.say(Msg::LoginToInbox))
         .answer(StatusCode::NOT_FOUND)
 }
 
 fn no_such_approval(visit: &Visit) -> Response {
-    Note::new(
-        Some(visit),
-        "There is no such approval",
-        "It does not exist, or its record was removed long after its end.",
-    )
-    .way("/inbox", "To the inbox")
-    .answer(StatusCode::NOT_FOUND)
+    let tongue = &visit.tongue;
+    Note::new(Some(visit), tongue.say(Msg::StopGoneTitle), tongue.say(Msg::StopGone))
+        .way("/inbox", tongue.say(Msg::LoginToInbox))
+        .answer(StatusCode::NOT_FOUND)
 }
 
 /// Where to sign in and come back from. The tenant is named where it is not the house's own.
@@ -178,19 +206,18 @@ pub(crate) fn login_path(visit: &Visit, tenant: Option<&Tenant>, next: &str) -> 
 
 /// What is shown to somebody who may not read the card. `refused`: the status for a try to decide.
 pub(crate) fn not_shown(visit: &Visit, door: &Door, found: &Found, sight: &Sight, sign_in: StatusCode) -> Response {
+    let tongue = &visit.tongue;
     match sight {
-        Sight::Disabled => Note::new(
-            Some(visit),
-            "This account is disabled",
-            "The account this link was issued to is not in use any more.",
-        )
-        .and("Nothing was decided. Somebody else who was asked can decide.")
-        .answer(StatusCode::FORBIDDEN),
+        Sight::Disabled => {
+            Note::new(Some(visit), tongue.say(Msg::StopDisabledTitle), tongue.say(Msg::StopDisabled))
+                .and(tongue.say(Msg::StopNothingDecided))
+                .answer(StatusCode::FORBIDDEN)
+        }
         Sight::Outsider => {
             let name = visit.signed_in.as_ref().map(|s| s.display_name.as_str()).unwrap_or_default();
-            let said = format!("You are signed in as {name}, who is not among those who were asked to decide.");
-            Note::new(Some(visit), "Not for this account", said)
-                .and("Sign out and sign in with the account that was asked. Nothing was decided.")
+            let said = tongue.with(Msg::StopOutsider, "name", name);
+            Note::new(Some(visit), tongue.say(Msg::StopOutsiderTitle), said)
+                .and(tongue.say(Msg::StopOtherAccount))
                 .answer(StatusCode::FORBIDDEN)
         }
         Sight::SignIn | Sight::Card(_) => sign_in_wanted(visit, door, found, sign_in),
@@ -199,24 +226,19 @@ pub(crate) fn not_shown(visit: &Visit, door: &Door, found: &Found, sight: &Sight
 
 /// All that a leaked link reveals: that this flow asks somebody, until when, or that it is over.
 fn sign_in_wanted(visit: &Visit, door: &Door, found: &Found, status: StatusCode) -> Response {
-    let (approval, flow) = (&found.approval, super::text::one_line(found.agg.run.flow.as_str()));
-    let until = super::time::When::new(approval.expires_at, visit.now);
-    let said = if is_open(approval, visit.now) {
-        format!("The flow {flow} asks for a decision before {} ({}).", until.text, until.relative)
-    } else {
-        format!("The flow {flow} asked for a decision. It is over: {}.", over_word(approval))
+    let (approval, flow, tongue) = (&found.approval, found.agg.run.flow.as_str(), &visit.tongue);
+    let until = When::of(approval.expires_at, visit);
+    let said = match card::outcome(approval, visit.now) {
+        None => tongue.with_two(Msg::StopAsks, ("flow", flow), ("when", &format!("{} ({})", until.text, until.relative))),
+        over => {
+            let state = tongue.say(card::outcome_title(over));
+            tongue.with_two(Msg::StopAsked, ("flow", flow), ("state", &state))
+        }
     };
-    Note::new(Some(visit), "Sign in to see this", said)
-        .and("The link only finds the card. Who may read it and decide is a matter of the account. Opening it changed nothing.")
-        .way(login_path(visit, Some(&found.tenant), &door.path()), "Sign in")
+    Note::new(Some(visit), tongue.say(Msg::StopSignInTitle), said)
+        .and(tongue.say(Msg::StopSignIn))
+        .way(login_path(visit, Some(&found.tenant), &door.path()), tongue.say(Msg::NavSignIn))
         .answer(status)
-}
-
-fn over_word(approval: &Approval) -> &'static str {
-    match approval.state {
-        ApprovalState::Open | ApprovalState::Expired => "expired",
-        state => state.as_str(),
-    }
 }
 
 /// The card as it is now.
@@ -242,12 +264,15 @@ pub(crate) async fn card(
         kept: kept.unwrap_or_default(),
         policy: engine.policy(),
         viewer,
+        tongue: &visit.tongue,
         now: visit.now,
     };
     let card = Card::new(&parts);
     let (forms, action) = (visit.forms(), door.path());
     let page = CardPage {
-        frame: Frame::new("Approval", Some(visit)),
+        frame: Frame::new(visit.tongue.say(Msg::CardTitle), Some(visit)),
+        t: visit.tongue.clone(),
+        changes: overtaking(&found.approval, typed.overtaken, &visit.tongue),
         csrf: forms.token(&action),
         effects_hash: found.approval.effects_hash.to_string(),
         reason_chars_max: effectgate_core::approval::REASON_CHARS_MAX,
@@ -257,4 +282,10 @@ pub(crate) async fn card(
         action,
     };
     forms.with(answer::page(status, &page))
+}
+
+/// What became other since the form was shown.
+pub(crate) fn overtaking(approval: &Approval, shown: Option<Digest>, tongue: &Tongue) -> Vec<ChangeShown> {
+    let before = shown.and_then(|shown| approval.effects_at(shown));
+    before.map(|before| change::shown(&changes(before, &approval.proposed), tongue)).unwrap_or_default()
 }

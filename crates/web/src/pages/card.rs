@@ -1,22 +1,27 @@
 //! What the approval card shows, made of what the store holds: the effects as they will go out, and around them what a
-//! person needs to judge them. Pure: no store, no request.
+//! person needs to judge them. Pure: no store, no request. Its parts: [`super::effect`] (what will be sent),
+//! [`super::change`] (what people changed), [`super::ask`] (what the viewer may do), [`super::sla`] (the clock).
 //!
 //! Recipient and amount come from the effect's target and its structured payload, never from a model's prose.
 
 use effectgate_core::{
-    approval::{Approval, ApprovalState, Decision, Verdict, is_in_audience, separates_duties},
-    flow::Sla,
+    approval::{Approval, ApprovalState, Decision, Outcome, Verdict},
     proposal::Model,
     run::Aggregate,
     time::Timestamp,
 };
 use effectgate_engine::policy::Policy;
+use effectgate_lang::Msg;
 use serde::Deserialize;
 
 use super::{
+    ask::Ask,
+    change::EditShown,
     effect::EffectCard,
-    text::{Shown, TextBlock, plural},
-    time::{When, span},
+    sla::Clock,
+    text::{Shown, TextBlock},
+    time::When,
+    tongue::Tongue,
     viewer::Viewer,
 };
 
@@ -25,17 +30,25 @@ pub(crate) struct Card {
     pub(crate) flow: Shown,
     pub(crate) key: Shown,
     pub(crate) source: Option<Source>,
+    /// The run's page, for those who may read it.
+    pub(crate) run_href: Option<String>,
     pub(crate) state: StateLine,
     pub(crate) expires: When,
+    pub(crate) clock: Option<Clock>,
     pub(crate) effects: Vec<EffectCard>,
+    pub(crate) edits: Vec<EditShown>,
     pub(crate) why: Vec<Shown>,
     pub(crate) facts: Vec<Fact>,
     pub(crate) checks: Vec<String>,
     pub(crate) output: Option<TextBlock>,
     pub(crate) summary: Option<TextBlock>,
     pub(crate) decisions: Vec<DecisionLine>,
+    pub(crate) people: Vec<Shown>,
     /// `1 of 2 approvals`, where more than one is wanted.
     pub(crate) quorum: Option<String>,
+    /// What is still missing, in sentences.
+    pub(crate) wants: Vec<String>,
+    pub(crate) is_undeliverable: bool,
     pub(crate) ask: Ask,
 }
 
@@ -46,35 +59,29 @@ pub(crate) struct Source {
 }
 
 pub(crate) struct Fact {
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
     pub(crate) value: Shown,
 }
 
 /// How the approval stands, in a word and a sentence.
 pub(crate) struct StateLine {
-    /// `open`, `approved`, `rejected`, `expired`, `withdrawn`: also the style.
+    /// `open` or the outcome's word: also the style.
     pub(crate) word: &'static str,
-    pub(crate) title: &'static str,
+    pub(crate) title: String,
     pub(crate) text: String,
+    pub(crate) reason: Option<TextBlock>,
 }
 
 pub(crate) struct DecisionLine {
     pub(crate) subject: Shown,
-    pub(crate) verdict: &'static str,
+    /// The style, and the verdict in words.
+    pub(crate) word: &'static str,
+    pub(crate) verdict: String,
     pub(crate) at: When,
     pub(crate) reason: Option<TextBlock>,
     pub(crate) by_link: bool,
-}
-
-/// What the viewer may do.
-pub(crate) struct Ask {
-    /// Who will be logged as the decider.
-    pub(crate) decider: Shown,
-    pub(crate) by_link: bool,
-    pub(crate) may_approve: bool,
-    pub(crate) may_reject: bool,
-    /// Why not, in a sentence.
-    pub(crate) notes: Vec<String>,
+    /// About effects that were edited since: it stays on record and does not count.
+    pub(crate) is_superseded: bool,
 }
 
 /// What the engine keeps for the card beside the effects (`engine::propose`).
@@ -98,35 +105,38 @@ pub(crate) struct Parts<'a> {
     pub(crate) kept: Kept,
     pub(crate) policy: &'a Policy,
     pub(crate) viewer: &'a Viewer,
+    pub(crate) tongue: &'a Tongue,
     pub(crate) now: Timestamp,
 }
 
 impl Card {
     pub(crate) fn new(parts: &Parts<'_>) -> Self {
-        let Parts { agg, approval, kept, now, .. } = parts;
-        let effect = |(n, proposed)| EffectCard::new(n + 1, proposed, agg, parts.policy);
+        let Parts { agg, approval, kept, tongue, now, .. } = parts;
+        let effect = |(n, proposed)| EffectCard::new(n + 1, proposed, agg, parts.policy, tongue);
+        let sla = parts.policy.flow(&agg.run.flow).and_then(|flow| flow.flow.sla);
         Self {
             flow: Shown::new(agg.run.flow.as_str()),
             key: Shown::new(&agg.run.key),
             source: kept.source_url.as_ref().or(agg.run.origin.source_url.as_ref()).map(|url| source(url)),
-            state: state_line(agg, approval, *now),
-            expires: When::new(approval.expires_at, *now),
+            run_href: parts.viewer.may_read_runs().then(|| format!("/runs/{}", agg.run.id)),
+            state: state_line(parts),
+            expires: tongue.when(approval.expires_at, *now),
+            clock: sla.map(|sla| Clock::new(&sla, &agg.run, approval, *now, tongue)),
             effects: approval.proposed.iter().enumerate().map(effect).collect(),
+            edits: approval.edits.iter().map(|edit| EditShown::new(edit, *now, tongue)).collect(),
             why: approval.terms.why.iter().map(|why| Shown::new(why)).collect(),
             facts: facts(parts),
             checks: checks(parts),
-            output: parts.output.map(TextBlock::new),
-            summary: kept.summary.as_deref().map(TextBlock::new),
-            decisions: approval.decisions.iter().map(|d| decision_line(d, *now)).collect(),
-            quorum: quorum(approval),
-            ask: ask(approval, parts.viewer, *now),
+            output: parts.output.map(|output| TextBlock::of(output, tongue)),
+            summary: kept.summary.as_deref().map(|summary| TextBlock::of(summary, tongue)),
+            decisions: approval.decisions.iter().map(|d| decision_line(d, parts)).collect(),
+            people: approval.terms.audience.iter().map(|member| Shown::new(member)).collect(),
+            quorum: quorum(approval, tongue),
+            wants: wants(approval, *now, tongue),
+            is_undeliverable: approval.is_open(*now) && approval.terms.undeliverable,
+            ask: Ask::new(approval, parts.viewer, *now, tongue),
         }
     }
-}
-
-/// Open and before its end. The sweeper notes the end a little later.
-pub(crate) fn is_open(approval: &Approval, now: Timestamp) -> bool {
-    approval.state == ApprovalState::Open && approval.expires_at > now
 }
 
 /// A link only where the address says all of itself: http(s), no user part that looks like a host, nothing unseen.
@@ -138,169 +148,139 @@ fn source(url: &str) -> Source {
     Source { href: is_link.then(|| url.to_owned()), shown: Shown::new(url) }
 }
 
-fn state_line(agg: &Aggregate, approval: &Approval, now: Timestamp) -> StateLine {
-    let at = |at: Option<Timestamp>| at.map(|at| When::new(at, now).text).unwrap_or_default();
+/// The outcome as it is for a reader now: past its end an approval is over, whether or not the sweeper has noted it.
+pub(crate) fn outcome(approval: &Approval, now: Timestamp) -> Option<Outcome> {
+    if approval.state == ApprovalState::Open && !approval.is_open(now) {
+        let told = !approval.terms.undeliverable;
+        return Some(if told { Outcome::Expired } else { Outcome::Undeliverable });
+    }
+    approval.outcome()
+}
+
+/// The title of how it stands: `Waiting for a decision`, `Approved`.
+pub(crate) fn outcome_title(outcome: Option<Outcome>) -> Msg {
+    match outcome {
+        None => Msg::OutcomeOpen,
+        Some(Outcome::Approved) => Msg::OutcomeApproved,
+        Some(Outcome::Rejected) => Msg::OutcomeRejected,
+        Some(Outcome::Expired) => Msg::OutcomeExpired,
+        Some(Outcome::Withdrawn) => Msg::OutcomeWithdrawn,
+        Some(Outcome::Undeliverable) => Msg::OutcomeUndeliverable,
+    }
+}
+
+fn state_line(parts: &Parts<'_>) -> StateLine {
+    let Parts { agg, approval, tongue, now, .. } = parts;
+    let at = |at: Option<Timestamp>| at.map(|at| tongue.when(at, *now).text).unwrap_or_default();
+    let decided = at(approval.decided_at);
     let last = approval.decisions.last().map(|d| d.subject.to_string()).unwrap_or_default();
-    match approval.state {
-        ApprovalState::Open if approval.expires_at > now => {
-            StateLine { word: "open", title: "Waiting for a decision", text: String::new() }
-        }
-        ApprovalState::Open | ApprovalState::Expired => StateLine {
-            word: "expired",
-            title: "Expired",
-            text: format!(
-                "Nobody decided before {}. Nothing was sent, and this link decides nothing any more.",
-                When::new(approval.expires_at, now).text
-            ),
+    let by_last = |msg| tongue.with_two(msg, ("who", &last), ("when", &decided));
+    let ended = tongue.when(approval.expires_at, *now).text;
+    let outcome = outcome(approval, *now);
+    let text = match outcome {
+        None => String::new(),
+        Some(Outcome::Expired) => tongue.with(Msg::OutcomeExpiredText, "when", &ended),
+        Some(Outcome::Undeliverable) => tongue.with(Msg::OutcomeUndeliverableText, "when", &ended),
+        Some(Outcome::Approved) => format!("{} {}", by_last(Msg::OutcomeApprovedText), sent(agg, tongue)),
+        Some(Outcome::Rejected) => by_last(Msg::OutcomeRejectedText),
+        Some(Outcome::Withdrawn) => match &approval.terms.withdrawn {
+            Some(by) => tongue.with_two(Msg::OutcomeWithdrawnBy, ("who", &by.by), ("when", &at(Some(by.at)))),
+            None => tongue.with(Msg::OutcomeWithdrawnText, "when", &decided),
         },
-        ApprovalState::Approved => StateLine {
-            word: "approved",
-            title: "Approved",
-            text: format!("By {last}, {}. {}", at(approval.decided_at), sent(agg)),
-        },
-        ApprovalState::Rejected => StateLine {
-            word: "rejected",
-            title: "Rejected",
-            text: format!("By {last}, {}. Nothing was sent, and nothing will be.", at(approval.decided_at)),
-        },
-        ApprovalState::Withdrawn => StateLine {
-            word: "withdrawn",
-            title: "Withdrawn",
-            text: format!("Taken back {}. There is nothing to decide any more.", at(approval.decided_at)),
-        },
+    };
+    StateLine {
+        word: outcome.map_or("open", Outcome::as_str),
+        title: tongue.say(outcome_title(outcome)),
+        text,
+        reason: approval.terms.withdrawn.as_ref().map(|by| TextBlock::of(&by.reason, tongue)),
     }
 }
 
 /// How the effects of an approved run stand.
-fn sent(agg: &Aggregate) -> String {
+fn sent(agg: &Aggregate, tongue: &Tongue) -> String {
     let counts = agg.run.effects;
+    let whole = |n: i32| usize::try_from(n).unwrap_or_default();
     let done = counts.total - counts.open - counts.failed - counts.cancelled;
-    match (counts.total, counts.open, counts.failed + counts.cancelled) {
-        (0, ..) => "It has no effects.".into(),
-        (total, 0, 0) => format!("All {total} completed."),
-        (total, 0, other) => format!("{done} of {total} completed, {other} failed or cancelled."),
-        (total, open, _) => format!("{done} of {total} completed, {open} on the way."),
+    match counts.total {
+        0 => tongue.say(Msg::SentNone),
+        total => tongue.part(Msg::SentPart, whole(done), whole(total)),
     }
 }
 
 fn facts(parts: &Parts<'_>) -> Vec<Fact> {
-    let Parts { agg, approval, kept, .. } = parts;
+    let Parts { agg, approval, kept, tongue, .. } = parts;
     let mut facts = Vec::new();
     let mut fact = |name, value: Option<String>| {
         let value = value.filter(|value| !value.is_empty()).map(|value| Shown::new(&value));
-        facts.extend(value.map(|value| Fact { name, value }));
+        facts.extend(value.map(|value| Fact { name: tongue.say(name), value }));
     };
     let model = &kept.model;
-    fact("Model", model.name.clone());
-    fact("Model revision", model.revision.clone());
-    fact("Prompt revision", model.prompt_revision.clone());
-    fact("Model provider", model.provider_class.clone());
-    fact("Agent iterations", kept.agent_iterations.map(|n| n.to_string()));
-    fact(
-        "Asked for by",
-        kept.requested_by.clone().or_else(|| agg.run.origin.api_key.clone().map(|k| format!("key:{k}"))),
-    );
-    fact("People asked", Some(approval.terms.audience.join(", ")));
-    fact("Qualification wanted", Some(approval.terms.qualifications.join(", ")));
-    let sla = parts.policy.flow(&agg.run.flow).and_then(|flow| flow.flow.sla);
-    fact("Time to answer", sla.map(|sla| clock(&sla, agg, approval, parts.now)));
-    fact("Run", Some(agg.run.id.to_string()));
-    fact("Flow revision", Some(agg.run.flow_revision.clone()));
+    fact(Msg::FactModel, model.name.clone());
+    fact(Msg::FactModelRevision, model.revision.clone());
+    fact(Msg::FactPromptRevision, model.prompt_revision.clone());
+    fact(Msg::FactModelProvider, model.provider_class.clone());
+    fact(Msg::FactIterations, kept.agent_iterations.map(|n| n.to_string()));
+    let key = || agg.run.origin.api_key.as_ref().map(|key| format!("key:{key}"));
+    fact(Msg::FactAskedBy, kept.requested_by.clone().or_else(key));
+    fact(Msg::FactQualification, Some(approval.terms.qualifications.join(", ")));
+    fact(Msg::FactRun, Some(agg.run.id.to_string()));
+    fact(Msg::FactFlowRevision, Some(agg.run.flow_revision.clone()));
     facts
-}
-
-/// The SLA clock. Where it stops while people are asked, the wait does not count.
-fn clock(sla: &Sla, agg: &Aggregate, approval: &Approval, now: Timestamp) -> String {
-    let until = approval.decided_at.unwrap_or(now);
-    let end = if sla.stops_while_waiting { approval.created_at } else { until };
-    let used = end.ms_since(agg.run.created_at).max(0);
-    let left = sla.answer_ms - used;
-    let state = if left >= 0 { format!("{} left", span(left)) } else { format!("over by {}", span(-left)) };
-    let rule = if sla.stops_while_waiting { "the clock stands still while people decide" } else { "the clock runs" };
-    format!("{state} of {}; {rule}", span(sla.answer_ms))
 }
 
 /// What validation found. An approval exists only for a proposal that passed it.
 fn checks(parts: &Parts<'_>) -> Vec<String> {
-    let Parts { agg, kept, .. } = parts;
+    let Parts { agg, kept, tongue, .. } = parts;
     let has_schema = parts.policy.flow(&agg.run.flow).is_some_and(|flow| flow.output_schema.is_some());
     let output = match (parts.output, has_schema) {
-        (None, _) => "There was no model output, or it is not kept any more.",
-        (Some(_), true) => "The output fits the flow's schema.",
-        (Some(_), false) => "The flow has no schema for the output.",
+        (None, _) => Msg::CheckNoOutput,
+        (Some(_), true) => Msg::CheckFits,
+        (Some(_), false) => Msg::CheckNoSchema,
     };
-    let mut checks = vec![output.to_owned(), "Each effect passed the checks of its type and its provider.".to_owned()];
+    let mut checks = vec![tongue.say(output), tongue.say(Msg::CheckEffects)];
     if kept.extracted {
-        checks.push("The JSON was taken out of surrounding text; nothing in it was changed.".into());
+        checks.push(tongue.say(Msg::CheckExtracted));
     }
     if agg.run.repairs_used > 0 {
-        let n = usize::try_from(agg.run.repairs_used).unwrap_or_default();
-        checks.push(format!("The model was asked again {n} {} after an invalid output.", plural(n, "time", "times")));
+        checks.push(tongue.count(Msg::CheckRepairs, usize::try_from(agg.run.repairs_used).unwrap_or_default()));
     }
     if let Some(reason) = &kept.finish_reason {
-        checks.push(format!("The model ended with “{}”.", super::text::one_line(reason)));
+        checks.push(tongue.with(Msg::CheckFinish, "reason", reason));
     }
     checks
 }
 
-fn decision_line(decision: &Decision, now: Timestamp) -> DecisionLine {
+fn decision_line(decision: &Decision, parts: &Parts<'_>) -> DecisionLine {
+    let (word, verdict) = match decision.verdict {
+        Verdict::Approve => ("approved", Msg::CardDecisionApproved),
+        Verdict::Reject => ("rejected", Msg::CardDecisionRejected),
+        Verdict::Edit => ("edited", Msg::CardDecisionEdited),
+    };
     DecisionLine {
         subject: Shown::new(decision.subject.as_str()),
-        verdict: match decision.verdict {
-            Verdict::Approve => "approved",
-            Verdict::Reject => "rejected",
-            Verdict::Edit => "edited and approved",
-        },
-        at: When::new(decision.at, now),
-        reason: decision.reason.as_deref().map(TextBlock::new),
+        word,
+        verdict: parts.tongue.say(verdict),
+        at: parts.tongue.when(decision.at, parts.now),
+        reason: decision.reason.as_deref().map(|reason| TextBlock::of(reason, parts.tongue)),
         by_link: decision.sign_in == effectgate_core::actor::SignIn::Token,
+        is_superseded: !parts.approval.counts(decision),
     }
 }
 
-fn quorum(approval: &Approval) -> Option<String> {
-    let approvals = approval.approvals().count();
-    (approval.terms.quorum > 1).then(|| format!("{approvals} of {} approvals", approval.terms.quorum))
+/// `1 of 2 approvals`, where one is not enough.
+pub(crate) fn quorum(approval: &Approval, tongue: &Tongue) -> Option<String> {
+    let wanted = approval.terms.quorum();
+    (wanted > 1).then(|| tongue.part(Msg::CardQuorum, approval.approvals().count(), wanted))
 }
 
-/// The same rules as [`effectgate_core::approval::may_decide`], to show a form only where it can be used. The decision
-/// itself is judged there and nowhere else.
-fn ask(approval: &Approval, viewer: &Viewer, now: Timestamp) -> Ask {
-    let person = &viewer.person;
-    let mut notes = Vec::new();
-    if !is_open(approval, now) {
-        return Ask::closed(viewer, notes);
+fn wants(approval: &Approval, now: Timestamp, tongue: &Tongue) -> Vec<String> {
+    let wants = approval.wants();
+    if !approval.is_open(now) {
+        return Vec::new();
     }
-    if !is_in_audience(approval, person) {
-        notes.push("You may read this, but you are not among those who were asked to decide.".into());
-        return Ask::closed(viewer, notes);
-    }
-    let missing: Vec<&str> =
-        approval.terms.qualifications.iter().filter(|q| !person.roles.contains(*q)).map(String::as_str).collect();
-    if !missing.is_empty() {
-        notes.push(format!("This decision wants the qualification {}.", super::text::one_line(&missing.join(", "))));
-        return Ask::closed(viewer, notes);
-    }
-    if let Some(own) = approval.decisions.iter().find(|d| person.is(&d.subject)) {
-        notes.push(format!("You decided already: {}. Others of the quorum are waited for.", own.verdict.as_str()));
-        return Ask::closed(viewer, notes);
-    }
-    let may_approve = separates_duties(approval, person);
-    if !may_approve {
-        notes.push("You asked for this yourself, so somebody else has to approve it. You may reject it.".into());
-    }
-    Ask { may_approve, may_reject: true, ..Ask::closed(viewer, notes) }
-}
-
-impl Ask {
-    fn closed(viewer: &Viewer, notes: Vec<String>) -> Self {
-        Self {
-            decider: Shown::new(viewer.person.subject.as_str()),
-            by_link: viewer.is_by_link(),
-            may_approve: false,
-            may_reject: false,
-            notes,
-        }
-    }
+    let mut said = vec![tongue.count(Msg::CardWants, wants.more)];
+    said.extend(wants.by_non_editor.then(|| tongue.say(Msg::CardWantsNonEditor)));
+    said
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! One effect on the card: what will really be sent, member by member, and the exact text in full.
 
 use effectgate_core::{
-    effect::Effect,
+    effect::{Effect, EffectState},
     json::{self, Json},
     proposal::Proposed,
     provider::Class,
@@ -10,9 +10,11 @@ use effectgate_core::{
 };
 use effectgate_engine::policy::Policy;
 
+use effectgate_lang::Msg;
+
 use super::{
     text::{Shown, TextBlock},
-    time::span,
+    tongue::Tongue,
 };
 
 pub(crate) struct EffectCard {
@@ -21,7 +23,7 @@ pub(crate) struct EffectCard {
     pub(crate) target: Shown,
     pub(crate) provider: Shown,
     /// What kind of system it is and what stops a second execution there.
-    pub(crate) provider_note: &'static str,
+    pub(crate) provider_note: String,
     pub(crate) impact: Impact,
     /// What happens after the approval, where it is not sent at once.
     pub(crate) window: Option<String>,
@@ -33,7 +35,7 @@ pub(crate) struct EffectCard {
 
 pub(crate) struct Impact {
     pub(crate) word: &'static str,
-    pub(crate) text: &'static str,
+    pub(crate) text: String,
 }
 
 /// A member of the payload.
@@ -49,28 +51,35 @@ pub(crate) struct Member {
 pub(crate) struct Progress {
     pub(crate) state: &'static str,
     pub(crate) external_id: Option<Shown>,
+    /// The effect's id, as long as it can be called back.
+    pub(crate) cancellable: Option<String>,
 }
 
 impl EffectCard {
-    pub(crate) fn new(n: usize, proposed: &Proposed, agg: &Aggregate, policy: &Policy) -> Self {
+    pub(crate) fn new(n: usize, proposed: &Proposed, agg: &Aggregate, policy: &Policy, tongue: &Tongue) -> Self {
         let in_outbox = agg.effects.iter().find(|e| is_same(e, proposed));
+        let window = tongue.with(Msg::CardWindow, "span", &tongue.span(proposed.window_ms));
         Self {
             n,
             kind: Shown::new(proposed.effect_type.as_str()),
             target: Shown::new(&proposed.target),
             provider: Shown::new(proposed.provider.as_str()),
-            provider_note: provider_note(proposed, policy),
-            impact: impact(&proposed.impact),
-            window: (proposed.window_ms > 0).then(|| {
-                format!("Sent {} after the approval; it can be cancelled until then.", span(proposed.window_ms))
-            }),
-            members: members(&proposed.payload),
-            exact: TextBlock::new(&proposed.payload),
-            progress: in_outbox.map(|effect| Progress {
-                state: effect.state.as_str(),
-                external_id: effect.external_id.as_deref().map(Shown::new),
-            }),
+            provider_note: tongue.say(provider_note(proposed, policy)),
+            impact: impact(&proposed.impact, tongue),
+            window: (proposed.window_ms > 0).then_some(window),
+            members: members(&proposed.payload, tongue),
+            exact: TextBlock::of(&proposed.payload, tongue),
+            progress: in_outbox.map(progress),
         }
+    }
+}
+
+fn progress(effect: &Effect) -> Progress {
+    let is_waiting = matches!(effect.state, EffectState::Scheduled { .. } | EffectState::Pending { .. });
+    Progress {
+        state: effect.state.as_str(),
+        external_id: effect.external_id.as_deref().map(Shown::new),
+        cancellable: (is_waiting && effect.unknown_since.is_none()).then(|| effect.id.to_string()),
     }
 }
 
@@ -78,46 +87,68 @@ fn is_same(effect: &Effect, proposed: &Proposed) -> bool {
     effect.effect_type == proposed.effect_type && effect.target == proposed.target
 }
 
-fn provider_note(proposed: &Proposed, policy: &Policy) -> &'static str {
+fn provider_note(proposed: &Proposed, policy: &Policy) -> Msg {
     let Some(provider) = policy.provider(&proposed.provider).map(|p| &p.provider) else {
-        return "not in the config any more: this would wait";
+        return Msg::CardProviderGone;
     };
     match (provider.smtp, provider.class) {
-        (true, _) => "mail server; a mail cannot be called back",
-        (false, Class::Enforcing { .. }) => "honours our key: the same request twice is done once",
-        (false, Class::Advisory) => "nothing over there stops a second execution",
+        (true, _) => Msg::CardProviderMail,
+        (false, Class::Enforcing { .. }) => Msg::CardProviderEnforcing,
+        (false, Class::Advisory) => Msg::CardProviderAdvisory,
     }
 }
 
-fn impact(word: &str) -> Impact {
-    match word {
-        "high" => Impact { word: "high", text: "High impact" },
-        "low" => Impact { word: "low", text: "Low impact" },
-        _ => Impact { word: "normal", text: "Normal impact" },
-    }
+/// An impact's word as a pill says it.
+pub(crate) fn impact(word: &str, tongue: &Tongue) -> Impact {
+    let (word, msg) = match word {
+        "high" => ("high", Msg::CardImpactHigh),
+        "low" => ("low", Msg::CardImpactLow),
+        _ => ("normal", Msg::CardImpactNormal),
+    };
+    Impact { word, text: tongue.say(msg) }
 }
 
 /// Longer values and those with line ends get a frame of their own.
 const INLINE_CHARS: usize = 90;
 
 /// The members of the payload: who and how much first, then the rest in the order it goes out.
-fn members(payload: &str) -> Vec<Member> {
+fn members(payload: &str, tongue: &Tongue) -> Vec<Member> {
     let Ok(json) = json::parse(payload.as_bytes()) else { return Vec::new() };
     let Some(object) = json.as_object() else { return Vec::new() };
-    vital::ordered(object).into_iter().map(|(name, value)| member(name, value)).collect()
+    vital::ordered(object).into_iter().map(|(name, value)| member(name, value, tongue)).collect()
 }
 
-fn member(name: &str, value: &Json) -> Member {
-    let text = match value {
-        Json::String(text) => text.clone(),
-        other => other.to_text(),
-    };
+fn member(name: &str, value: &Json, tongue: &Tongue) -> Member {
+    let text = plain(value);
     Member {
         name: Shown::new(name),
         is_long: text.chars().count() > INLINE_CHARS || text.contains('\n'),
         is_vital: vital::is_vital(name),
-        value: TextBlock::new(&text),
+        value: TextBlock::of(&text, tongue),
     }
+}
+
+/// A value as a reader reads it: a text as it is, everything else as JSON, with every digit.
+pub(crate) fn plain(value: &Json) -> String {
+    match value {
+        Json::String(text) => text.clone(),
+        other => other.to_text(),
+    }
+}
+
+/// The members that say whom an effect reaches and how much it moves, for a line of a list: `amount 4200 · currency eur`.
+/// Bounded: a list is no place for a letter.
+pub(crate) fn vital_line(payload: &str) -> Vec<(Shown, Shown)> {
+    const SHOWN_MAX: usize = 4;
+    let Ok(Json::Object(object)) = json::parse(payload.as_bytes()) else { return Vec::new() };
+    let vital = vital::ordered(&object).into_iter().filter(|(name, _)| vital::is_first(name));
+    let short = |(name, value): &(String, Json)| {
+        let text = plain(value);
+        let cut: String = text.chars().take(INLINE_CHARS).collect();
+        let is_cut = cut.len() < text.len();
+        (Shown::new(name), Shown::new(&if is_cut { format!("{cut}…") } else { cut }))
+    };
+    vital.take(SHOWN_MAX).map(short).collect()
 }
 
 #[cfg(test)]
@@ -126,7 +157,7 @@ mod tests {
 
     fn names(payload: &str) -> Vec<String> {
         use askama::Template as _;
-        members(payload).iter().map(|m| m.name.render().unwrap()).collect()
+        members(payload, &Tongue::default()).iter().map(|m| m.name.render().unwrap()).collect()
     }
 
     #[test]
@@ -138,7 +169,7 @@ mod tests {
     #[test]
     fn a_number_is_shown_with_every_digit_that_goes_out() {
         use askama::Template as _;
-        let shown = |payload: &str| members(payload)[0].value.shown.render().unwrap();
+        let shown = |payload: &str| members(payload, &Tongue::default())[0].value.shown.render().unwrap();
         assert_eq!(shown(r#"{"amount": 9999.00}"#), "9999.00");
         assert_eq!(shown(r#"{"amount": 12345678901234567890.10}"#), "12345678901234567890.10");
     }

@@ -6,19 +6,25 @@
 
 mod answer;
 mod approval;
+mod ask;
 mod assets;
 mod card;
+mod change;
 mod charts;
 mod decide;
+mod edit;
 mod effect;
+mod form;
 mod inbox;
 pub(crate) mod live;
 mod login;
 mod me;
 mod nav;
 mod sign_on;
+mod sla;
 mod text;
 mod time;
+mod tongue;
 mod viewer;
 mod visit;
 mod weeks;
@@ -35,13 +41,22 @@ use crate::app::App;
 /// A reason of 2000 characters, each of four bytes written as `%XX`, and the other fields.
 const FORM_BYTES_MAX: usize = 32 * 1024;
 
+/// An edit sends whole payloads: one of the largest body by default (1 MiB), each byte written as `%XX`, and the rest.
+const EDIT_BYTES_MAX: usize = 3 * 1024 * 1024 + FORM_BYTES_MAX;
+
+fn cards() -> Router<App> {
+    Router::new()
+        .route("/a/{*token}", get(approval::by_link).post(decide::by_link))
+        .route("/approvals/{id}", get(approval::by_id).post(decide::by_id))
+        .layer(DefaultBodyLimit::max(EDIT_BYTES_MAX))
+}
+
 /// Every page's route.
 pub fn router() -> Router<App> {
     Router::new()
         .route("/", get(async || answer::see("/inbox")))
         .route("/a/", get(approval::cut_off))
-        .route("/a/{*token}", get(approval::by_link).post(decide::by_link))
-        .route("/approvals/{id}", get(approval::by_id).post(decide::by_id))
+        .merge(cards())
         .route("/inbox", get(inbox::show))
         .route("/live", get(live::open))
         .route("/login", get(login::show).post(login::sign_in))

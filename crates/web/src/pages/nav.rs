@@ -2,7 +2,9 @@
 //! themselves; a place that is not offered here is refused there.
 
 use effectgate_engine::keys::KeyScope;
+use effectgate_lang::Msg;
 
+use super::tongue::Tongue;
 use crate::auth::{
     Identity,
     allowed::{Audit, Known, Need, Read, ReadContent},
@@ -17,25 +19,25 @@ pub(crate) struct Place {
 }
 
 /// Path, title, what is asked for, and the beginnings of the paths that belong to it.
-struct Sign(&'static str, &'static str, &'static [KeyScope], &'static [&'static str]);
+struct Sign(&'static str, Msg, &'static [KeyScope], &'static [&'static str]);
 
 const SIGNS: [Sign; 8] = [
-    Sign("/inbox", "Inbox", Known::ANY_OF, &["/inbox", "/approvals", "/a"]),
-    Sign("/runs", "Runs", Read::ANY_OF, &["/runs"]),
-    Sign("/review", "Review", ReadContent::ANY_OF, &["/review"]),
-    Sign("/effects", "Effects", Read::ANY_OF, &["/effects"]),
-    Sign("/switches", "Switch", Read::ANY_OF, &["/switches"]),
-    Sign("/metrics/weeks", "Metrics", Read::ANY_OF, &["/metrics"]),
-    Sign("/journal", "Journal", Audit::ANY_OF, &["/journal"]),
-    Sign("/settings", "Settings", Read::ANY_OF, &["/settings"]),
+    Sign("/inbox", Msg::NavInbox, Known::ANY_OF, &["/inbox", "/approvals", "/a"]),
+    Sign("/runs", Msg::NavRuns, Read::ANY_OF, &["/runs"]),
+    Sign("/review", Msg::NavReview, ReadContent::ANY_OF, &["/review"]),
+    Sign("/effects", Msg::NavEffects, Read::ANY_OF, &["/effects"]),
+    Sign("/switches", Msg::NavSwitches, Read::ANY_OF, &["/switches"]),
+    Sign("/metrics/weeks", Msg::NavMetrics, Read::ANY_OF, &["/metrics"]),
+    Sign("/journal", Msg::NavJournal, Audit::ANY_OF, &["/journal"]),
+    Sign("/settings", Msg::NavSettings, Read::ANY_OF, &["/settings"]),
 ];
 
 /// The places that somebody may open; `path` is the page they are on.
-pub(crate) fn places(who: &Identity, path: &str) -> Vec<Place> {
+pub(crate) fn places(who: &Identity, path: &str, tongue: &Tongue) -> Vec<Place> {
     let open = SIGNS.iter().filter(|Sign(_, _, any_of, _)| who.need(any_of).is_ok());
     open.map(|Sign(to, title, _, below)| Place {
         path: to,
-        title: (*title).to_owned(),
+        title: tongue.say(*title),
         is_current: below.iter().any(|begin| is_below(path, begin)),
     })
     .collect()
@@ -60,7 +62,7 @@ mod tests {
             scopes: KeyScope::parse(role).into_iter().collect(),
             flows: vec![],
         };
-        places(&Identity::ApiKey(key.into()), "/inbox").into_iter().map(|place| place.path).collect()
+        places(&Identity::ApiKey(key.into()), "/inbox", &Tongue::default()).into_iter().map(|place| place.path).collect()
     }
 
     #[test]

@@ -7,6 +7,9 @@
 use askama::Template;
 use effectgate_core::visible;
 pub(crate) use effectgate_core::visible::one_line;
+use effectgate_lang::{Msg, Value};
+
+use super::tongue::Tongue;
 
 /// A text in pieces. Its template escapes every piece, so the whole is safe to put into a page.
 #[derive(Debug, Clone, PartialEq, Eq, Template)]
@@ -52,6 +55,14 @@ impl TextBlock {
         let (chars, lines) = (text.chars().count(), text.lines().count().max(1));
         let size = format!("{} characters, {} {}", grouped(chars), grouped(lines), plural(lines, "line", "lines"));
         Self { shown: Shown::new(text), size, scrolls: lines > LINES_IN_FRAME || chars > CHARS_IN_FRAME }
+    }
+
+    /// With its size in the reader's language.
+    pub(crate) fn of(text: &str, tongue: &Tongue) -> Self {
+        let number = |n: usize| Value::Number(i64::try_from(n).unwrap_or(i64::MAX));
+        let (chars, lines) = (number(text.chars().count()), number(text.lines().count().max(1)));
+        let size = effectgate_lang::say(tongue.language, Msg::CardSize, &[("characters", chars), ("lines", lines)]);
+        Self { size, ..Self::new(text) }
     }
 }
 

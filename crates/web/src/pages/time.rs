@@ -1,31 +1,28 @@
-//! Moments and spans in words. Times are UTC: a page without JavaScript does not know where its reader is.
+//! Moments and spans in words: in the reader's zone and language, with the zone named and its offset beside it, so that
+//! the hour that comes twice is told apart (HC-43). The element's `datetime` stays UTC.
 
 use effectgate_core::time::Timestamp;
+
+use super::visit::Visit;
 
 /// A moment for a `<time>` element.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct When {
     pub(crate) iso: String,
-    /// `2026-09-21 14:13 UTC`.
+    /// `2026-09-21 16:13 Europe/Stockholm (UTC+02:00)`.
     pub(crate) text: String,
-    /// `in 23 h` or `5 min ago`.
+    /// `in 23 hours` or `5 minutes ago`.
     pub(crate) relative: String,
 }
 
 impl When {
-    pub(crate) fn new(at: Timestamp, now: Timestamp) -> Self {
-        let iso = at.to_string();
-        let text = match (iso.get(..10), iso.get(11..16)) {
-            (Some(day), Some(minute)) => format!("{day} {minute} UTC"),
-            _ => iso.clone(),
-        };
-        let ms = at.ms_since(now);
-        let relative = if ms >= 0 { format!("in {}", span(ms)) } else { format!("{} ago", span(-ms)) };
-        Self { iso, text, relative }
+    /// As this visit's reader reads it.
+    pub(crate) fn of(at: Timestamp, visit: &Visit) -> Self {
+        visit.tongue.when(at, visit.now)
     }
 }
 
-/// A span in its two largest units: `2 d 3 h`, `23 h 10 min`, `45 min`, `12 s`. Units: milliseconds.
+/// A span in its two largest units: `2 d 3 h`, `23 h 10 min`, `45 min`, `12 s`. For the pages in English. Units: milliseconds.
 pub(crate) fn span(ms: i64) -> String {
     let seconds = ms.max(0) / 1_000;
     let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
@@ -49,12 +46,5 @@ mod tests {
     fn spans_are_said_in_their_two_largest_units() {
         let spans = [12_000, 2_700_000, 3_600_000, 83_400_000, 183_600_000].map(span);
         assert_eq!(spans, ["12 s", "45 min", "1 h", "23 h 10 min", "2 d 3 h"]);
-    }
-
-    #[test]
-    fn a_moment_is_said_in_utc_and_from_now() {
-        let now = Timestamp::from_micros(1_790_000_000_000_000);
-        let when = When::new(now.plus_ms(-300_000), now);
-        assert_eq!((when.text.as_str(), when.relative.as_str()), ("2026-09-21 14:08 UTC", "5 min ago"));
     }
 }

@@ -10,8 +10,13 @@ use effectgate_core::{
     ids::Tenant,
 };
 
+use effectgate_engine::keys::KeyScope;
+
 use super::visit::Visit;
-use crate::problem::Result;
+use crate::{
+    auth::allowed::{Need as _, Operate, Read},
+    problem::Result,
+};
 
 /// Somebody who may read the card.
 #[derive(Debug, Clone)]
@@ -22,6 +27,21 @@ pub(crate) struct Viewer {
 impl Viewer {
     pub(crate) fn is_by_link(&self) -> bool {
         self.person.sign_in == SignIn::Token
+    }
+
+    pub(crate) fn is_operator(&self) -> bool {
+        self.holds(Operate::ANY_OF)
+    }
+
+    /// True if the run's own page is open to them too.
+    pub(crate) fn may_read_runs(&self) -> bool {
+        self.holds(Read::ANY_OF)
+    }
+
+    /// True for a signed-in person with one of the scopes; a link gives none.
+    fn holds(&self, any_of: &[KeyScope]) -> bool {
+        let held = self.person.roles.iter().filter_map(|role| KeyScope::parse(role));
+        !self.is_by_link() && held.into_iter().any(|scope| scope == KeyScope::Admin || any_of.contains(&scope))
     }
 }
 

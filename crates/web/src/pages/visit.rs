@@ -9,7 +9,7 @@ use axum::{
 use effectgate_core::{actor::Person, ids::Tenant, time::Timestamp};
 use http::{HeaderMap, HeaderValue, header, request::Parts};
 
-use super::{answer, approval::login_path};
+use super::{answer, approval::login_path, tongue::Tongue};
 use crate::{
     app::App,
     auth::{Identity, SignedIn, allowed::Need, csrf, session, signin},
@@ -24,6 +24,8 @@ pub(crate) struct Visit {
     pub(crate) now: Timestamp,
     /// The page's path, without the query.
     pub(crate) path: String,
+    /// The reader's language and zone.
+    pub(crate) tongue: Tongue,
 }
 
 impl FromRequestParts<App> for Visit {
@@ -34,8 +36,20 @@ impl FromRequestParts<App> for Visit {
         let signed_in = session::signed_in(app, &headers).await.map_err(|problem| answer::problem(&problem, None))?;
         let (peer, now) = (signin::peer(&parts.extensions), app.engine.now());
         let path = parts.uri.path().to_owned();
-        Ok(Self { app: app.clone(), headers, peer, signed_in, now, path })
+        let tongue = tongue(app, signed_in.as_ref(), &headers).await;
+        Ok(Self { app: app.clone(), headers, peer, signed_in, now, path, tongue })
     }
+}
+
+/// A setting that cannot be read is no reason to refuse a page: the browser's word and UTC do.
+async fn tongue(app: &App, signed_in: Option<&SignedIn>, headers: &HeaderMap) -> Tongue {
+    let Some(SignedIn { tenant, person, .. }) = signed_in else { return Tongue::of(None, headers) };
+    let profile = app.engine.store().profile_find(tenant, person.subject.as_str()).await;
+    let profile = profile.unwrap_or_else(|error| {
+        tracing::warn!(%error, "a reader's language and zone could not be read");
+        None
+    });
+    Tongue::of(profile.as_ref(), headers)
 }
 
 impl Visit {

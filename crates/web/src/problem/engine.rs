@@ -101,7 +101,7 @@ pub(crate) fn json_code(code: JsonErrorCode) -> Code {
 }
 
 /// Why a person's decision was not taken, in words for that person.
-fn refused(why: &Refused) -> Problem {
+pub(crate) fn refused(why: &Refused) -> Problem {
     match why {
         Refused::Over => Problem::new(Code::ApprovalOver, "this approval has ended; see who decided, and when"),
         Refused::Changed { now } => {
