@@ -247,8 +247,8 @@ card-by-link = per Link
 card-required = erforderlich
 card-people = Gefragt sind
 card-wants = { $n ->
-        [one] Noch { $n } Genehmigung wird gebraucht.
-       *[other] Noch { $n } Genehmigungen werden gebraucht.
+        [one] Noch { $n } Freigabe wird gebraucht.
+       *[other] Noch { $n } Freigaben werden gebraucht.
     }
 card-wants-non-editor = Sie muss von jemandem kommen, der nichts geändert hat.
 card-superseded = zu einer früheren Fassung; zählt nicht
@@ -297,11 +297,11 @@ change-before = Vorher
 change-after = Nachher
 
 # Edit and approve
-edit-title = Ändern und genehmigen
+edit-title = Ändern und freigeben
 edit-effect = Wirkung { $n }
-edit-intro = Sie ändern, was gesendet wird, nicht wohin. Mit dem Knopf genehmigen Sie die neue Fassung; die Änderung steht auf der Karte.
-edit-needs-another = Jemand, der nichts geändert hat, muss ebenfalls genehmigen.
-edit-submit = Mit diesen Änderungen genehmigen
+edit-intro = Sie ändern, was gesendet wird, nicht wohin. Mit dem Knopf geben Sie die neue Fassung frei; die Änderung steht auf der Karte.
+edit-needs-another = Jemand, der nichts geändert hat, muss sie ebenfalls freigeben.
+edit-submit = Mit diesen Änderungen freigeben
 edit-one-per-line = Eines pro Zeile.
 edit-raw = JSON, wie es gesendet wird.
 edit-fixed = nicht änderbar
@@ -312,7 +312,7 @@ edit-errors = Nichts wurde entschieden. Ihre Eingaben sind noch da.
 edit-missing = Dies ist erforderlich.
 edit-bad-number = Das ist keine Zahl. Schreiben Sie 1234.50.
 edit-bad-json = Das ist kein JSON: { $detail }
-edit-nothing = Sie haben nichts geändert. Um so zuzustimmen, genehmigen Sie auf der Karte.
+edit-nothing = Sie haben nichts geändert. Um so zuzustimmen, geben Sie auf der Karte frei.
 edit-too-many = Dies wurde zu oft geändert. Lehnen Sie ab und lassen Sie neu vorschlagen.
 edit-changed-meanwhile = Jemand hat geändert, was gesendet werden soll, nachdem Sie die Seite geöffnet haben. Nichts wurde entschieden. Die Änderungen stehen unten; Ihre Eingaben sind noch im Formular.
 
@@ -322,7 +322,7 @@ stop-asked = Der Ablauf { $flow } bat um eine Entscheidung. Sie ist vorbei: { $s
 stop-other-account = Melden Sie sich ab und mit dem gefragten Konto an. Nichts wurde entschieden.
 stop-disabled-title = Dieses Konto ist deaktiviert
 stop-disabled = Das Konto, für das dieser Link ausgestellt wurde, ist nicht mehr in Gebrauch. Jemand anderes kann entscheiden.
-stop-gone-title = Diese Genehmigung gibt es nicht
+stop-gone-title = Diese Freigabe gibt es nicht
 stop-gone = Es gibt sie nicht, oder sie wurde lange nach ihrem Ende entfernt.
 stop-problem-title = Das hat nicht geklappt
 stop-later-title = Nicht jetzt

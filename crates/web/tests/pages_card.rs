@@ -92,9 +92,10 @@ async fn the_card_shows_what_will_be_sent_and_who_will_be_logged() {
         "mail:anna@house.test",
         "without a sign-in",
         "2026-09-22 14:13 UTC",
-        "in 1 d",
+        "in 1 day",
         "user:otto",
-        "4 h left of 4 h",
+        "4 hours left of 4 hours",
+        "the clock stands still",
         "label",
         "never blindly",
     ] {
@@ -121,7 +122,7 @@ async fn hc_34_model_text_is_inert_and_its_tricks_are_visible() {
     for mark in ["U+202E", "50 × U+200B", "blank lines", "amount: 9999.00", "characters", "&#60;img src=x"] {
         assert!(page.contains(mark), "{mark} is missing");
     }
-    let (amount, text) = (page.find("<dt>amount").unwrap(), page.find("<dt>text").unwrap());
+    let (amount, text) = (page.find("<dt><bdi>amount").unwrap(), page.find("<dt><bdi>text").unwrap());
     assert!(amount < text, "who and how much come before what the model wrote");
     let longest = page.split(|c: char| c != '\n').map(str::len).max().unwrap();
     assert!(longest < 20, "{longest} line ends in a row");

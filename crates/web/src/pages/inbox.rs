@@ -1,5 +1,5 @@
-//! The inbox: the open approvals that wait for a person by name, for their roles, or (for those who may read approvals)
-//! for anybody; by risk, by age or by what ends first. A page is a seek in the store, whatever lies behind it.
+//! The inbox: the open approvals that wait for a person by name, for their roles, or (for those who may read every
+//! card) for anybody; by risk, by age or by what ends first. A page is a seek in the store, whatever lies behind it.
 
 use std::collections::BTreeSet;
 
@@ -29,7 +29,7 @@ use super::{
 use crate::{
     auth::{
         Identity, SignedIn,
-        allowed::{Need as _, ReadApprovals},
+        allowed::{Need as _, ReadContent},
     },
     problem::Result,
 };
@@ -208,7 +208,7 @@ async fn page(visit: &Visit, signed_in: &SignedIn, wanted: &Wanted) -> Result<In
 
 /// The views that this person has, each with how much waits there.
 async fn counts(visit: &Visit, signed_in: &SignedIn, keys: &BTreeSet<String>) -> Result<Vec<(View, u64)>> {
-    let may_read_all = Identity::Person(signed_in.clone()).need(ReadApprovals::ANY_OF).is_ok();
+    let may_read_all = Identity::Person(signed_in.clone()).need(ReadContent::ANY_OF).is_ok();
     let mut counts = Vec::new();
     for view in View::ALL.into_iter().filter(|view| *view != View::All || may_read_all) {
         let members = view.members(keys);

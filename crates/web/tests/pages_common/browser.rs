@@ -11,6 +11,8 @@ use tower::ServiceExt as _;
 pub struct Browser {
     router: Router,
     pub cookies: BTreeMap<String, String>,
+    /// `Accept-Language`.
+    pub language: Option<String>,
 }
 
 pub struct Answer {
@@ -48,7 +50,7 @@ impl Answer {
 
 impl Browser {
     pub fn new(router: Router) -> Self {
-        Self { router, cookies: BTreeMap::new() }
+        Self { router, cookies: BTreeMap::new(), language: None }
     }
 
     pub async fn send(&mut self, method: &str, path: &str, headers: &[(&str, &str)], body: String) -> Answer {
@@ -76,7 +78,24 @@ impl Browser {
     }
 
     pub async fn get(&mut self, path: &str) -> Answer {
-        self.send("GET", path, &[("sec-fetch-site", "none")], String::new()).await
+        let mut headers = vec![("sec-fetch-site", "none")];
+        let language = self.language.clone();
+        headers.extend(language.as_deref().map(|language| ("accept-language", language)));
+        self.send("GET", path, &headers, String::new()).await
+    }
+
+    /// Opens the form for an edit, fills in these fields, presses the button.
+    pub async fn edit(&mut self, path: &str, typed: &[(&str, &str)]) -> Answer {
+        let page = self.get(&format!("{path}?edit")).await;
+        self.fill(&page, path, typed).await
+    }
+
+    /// Fills in the form for an edit that was opened before.
+    pub async fn fill(&mut self, page: &Answer, path: &str, typed: &[(&str, &str)]) -> Answer {
+        let mut fields = page.hidden_of("<form class=\"edit\"");
+        fields.extend(typed.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())));
+        fields.push(("decision".into(), "edit".into()));
+        self.post(path, &fields).await
     }
 
     pub async fn post(&mut self, path: &str, fields: &[(String, String)]) -> Answer {

@@ -22,6 +22,7 @@ use effectgate_engine::{
     policy::{DispatcherPolicy, EffectRules, FlowPolicy, Policy, ProviderPolicy, SweeperPolicy},
     view::FindingView,
 };
+use effectgate_rules::schema::Schema;
 use serde_json::Value;
 
 pub const PUBLIC_URL: &str = "http://gate.test";
@@ -33,12 +34,16 @@ pub struct Options {
     pub quorum: i32,
     pub impact: Impact,
     pub cookie_secure: bool,
+    /// Of the mails' payload.
+    pub schema: Option<Value>,
+    /// Refunds wait this long after the approval; 0: no window.
+    pub window_ms: i64,
 }
 
 impl Default for Options {
     fn default() -> Self {
         let audience = vec!["role:support-lead".to_owned()];
-        Self { login: Login::Required, audience, quorum: 1, impact: Impact::High, cookie_secure: false }
+        Self { login: Login::Required, audience, quorum: 1, impact: Impact::High, cookie_secure: false, schema: None, window_ms: 0 }
     }
 }
 
@@ -99,12 +104,17 @@ pub fn policy(options: &Options, channels: Channels) -> Policy {
         target: TargetRule::Proposal,
         payload_schema: None,
     };
-    let effects = BTreeMap::from([
-        (EffectType::new("customer_mail"), effect("mail")),
-        (EffectType::new("refund"), effect("pay")),
-    ]);
-    let rules =
-        |_: &EffectType| EffectRules { payload_schema: None, rules: vec![], evidence: None, payload_from: None };
+    let mail = EffectPolicy { payload_schema: options.schema.clone(), ..effect("mail") };
+    let window = (options.window_ms > 0).then_some(Gate::CancelWindow { window_ms: options.window_ms });
+    let refund = EffectPolicy { gate: window.unwrap_or(Gate::Approve), ..effect("pay") };
+    let effects =
+        BTreeMap::from([(EffectType::new("customer_mail"), mail), (EffectType::new("refund"), refund)]);
+    let rules = |kind: &EffectType| EffectRules {
+        payload_schema: effects[kind].payload_schema.as_ref().map(|schema| Schema::compile(schema).unwrap()),
+        rules: vec![],
+        evidence: None,
+        payload_from: None,
+    };
     let compiled = effects.keys().map(|k| (k.clone(), rules(k))).collect();
     let flow = Flow {
         name: FlowName::new("ticket-reply"),
