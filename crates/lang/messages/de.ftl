@@ -335,3 +335,6 @@ stop-reason-too-long = Die Begründung ist zu lang: höchstens 2.000 Zeichen.
 stop-reason-wanted = Eine Begründung ist erforderlich. Nichts wurde geändert.
 stop-too-late-title = Zu spät
 stop-too-late = Es lässt sich nicht mehr zurückholen. Unten steht, was jetzt gilt.
+login-with = Mit { $name } anmelden
+login-local = Mit einem Konto dieses Servers anmelden
+login-nobody = Zurzeit kann sich hier niemand anmelden: Lokale Konten sind abgeschaltet, und kein Anmeldedienst ist eingerichtet.

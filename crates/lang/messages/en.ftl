@@ -338,3 +338,6 @@ stop-reason-too-long = The reason is too long: 2,000 characters are the most.
 stop-reason-wanted = A reason is required. Nothing was changed.
 stop-too-late-title = Too late
 stop-too-late = It can no longer be called back. Below is what is there now.
+login-with = Sign in with { $name }
+login-local = Sign in with an account of this server
+login-nobody = Nobody can sign in here at present: local accounts are switched off, and no sign-in service is configured.

@@ -338,3 +338,6 @@ stop-reason-too-long = Skälet är för långt: högst 2 000 tecken.
 stop-reason-wanted = Ett skäl krävs. Inget har ändrats.
 stop-too-late-title = För sent
 stop-too-late = Det kan inte längre återkallas. Nedan står hur det är nu.
+login-with = Logga in med { $name }
+login-local = Logga in med ett konto på den här servern
+login-nobody = Ingen kan logga in här just nu: lokala konton är avstängda och ingen inloggningstjänst är konfigurerad.

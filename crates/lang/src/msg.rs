@@ -323,4 +323,7 @@ messages! {
     StopReasonWanted = "stop-reason-wanted" [];
     StopTooLateTitle = "stop-too-late-title" [];
     StopTooLate = "stop-too-late" [];
+    LoginWith = "login-with" ["name"];
+    LoginLocal = "login-local" [];
+    LoginNobody = "login-nobody" [];
 }

@@ -73,7 +73,7 @@ async fn card_and_inbox_speak_the_readers_language_and_name_the_zone() {
     for (asked, lang, dir, word) in [
         ("sv-FI,en;q=0.5", "sv", "ltr", "Godkänn och skicka"),
         ("de", "de", "ltr", "Freigeben und senden"),
-        ("ru", "ru", "ltr", "Согласовать"),
+        ("ru", "ru", "ltr", "Одобрить и отправить"),
         ("fa", "fa", "rtl", "تأیید و ارسال"),
         ("xx", "en", "ltr", "Approve and send"),
     ] {

@@ -93,6 +93,8 @@ pub(crate) struct Note {
     pub(crate) paragraphs: Vec<String>,
     /// Where to go from here.
     pub(crate) way: Option<Way>,
+    /// Another way, less likely.
+    pub(crate) other: Option<Way>,
 }
 
 pub(crate) struct Way {
@@ -103,7 +105,7 @@ pub(crate) struct Way {
 impl Note {
     pub(crate) fn new(visit: Option<&Visit>, title: impl Into<String>, text: impl Into<String>) -> Self {
         let title = title.into();
-        Self { frame: Frame::new(title.clone(), visit), title, paragraphs: vec![text.into()], way: None }
+        Self { frame: Frame::new(title.clone(), visit), title, paragraphs: vec![text.into()], way: None, other: None }
     }
 
     pub(crate) fn and(mut self, text: impl Into<String>) -> Self {
@@ -113,6 +115,11 @@ impl Note {
 
     pub(crate) fn way(mut self, href: impl Into<String>, text: impl Into<String>) -> Self {
         self.way = Some(Way { href: href.into(), text: text.into() });
+        self
+    }
+
+    pub(crate) fn other(mut self, href: impl Into<String>, text: impl Into<String>) -> Self {
+        self.other = Some(Way { href: href.into(), text: text.into() });
         self
     }
 

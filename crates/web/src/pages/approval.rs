@@ -10,7 +10,7 @@ use axum::{
 use effectgate_core::{
     approval::{Approval, changes},
     digest::Digest,
-    ids::{ApprovalId, Tenant},
+    ids::{ApprovalId, EffectId, Tenant},
     run::Aggregate,
 };
 use effectgate_engine::EngineError;
@@ -235,10 +235,26 @@ fn sign_in_wanted(visit: &Visit, door: &Door, found: &Found, status: StatusCode)
             tongue.with_two(Msg::StopAsked, ("flow", flow), ("state", &state))
         }
     };
-    Note::new(Some(visit), tongue.say(Msg::StopSignInTitle), said)
-        .and(tongue.say(Msg::StopSignIn))
-        .way(login_path(visit, Some(&found.tenant), &door.path()), tongue.say(Msg::NavSignIn))
-        .answer(status)
+    let note = Note::new(Some(visit), tongue.say(Msg::StopSignInTitle), said).and(tongue.say(Msg::StopSignIn));
+    let login = login_path(visit, Some(&found.tenant), &door.path());
+    match sign_on(visit, found, door) {
+        // One press less on the way from a mail to a decision.
+        Some((href, text)) if visit.app.settings.local_accounts => {
+            note.way(href, text).other(login, tongue.say(Msg::LoginLocal))
+        }
+        Some((href, text)) => note.way(href, text),
+        None => note.way(login, tongue.say(Msg::NavSignIn)),
+    }
+    .answer(status)
+}
+
+/// The way to single sign-on and back, where it is configured and its people are of this tenant.
+fn sign_on(visit: &Visit, found: &Found, door: &Door) -> Option<(String, String)> {
+    let configured = visit.app.single_sign_on.as_ref()?;
+    let is_own = found.tenant.as_str() == visit.app.settings.tenant;
+    let next = percent_encoding::utf8_percent_encode(&door.path(), percent_encoding::NON_ALPHANUMERIC).to_string();
+    let text = visit.tongue.with(Msg::LoginWith, "name", &configured.name);
+    is_own.then(|| (format!("/auth/oidc/start?next={next}"), text))
 }
 
 /// The card as it is now.
@@ -264,6 +280,7 @@ pub(crate) async fn card(
         kept: kept.unwrap_or_default(),
         policy: engine.policy(),
         viewer,
+        cancellable: cancellable(visit, &found, viewer),
         tongue: &visit.tongue,
         now: visit.now,
     };
@@ -282,6 +299,13 @@ pub(crate) async fn card(
         action,
     };
     forms.with(answer::page(status, &page))
+}
+
+/// The effects that this person may call back now, as the engine says.
+fn cancellable(visit: &Visit, found: &Found, viewer: &Viewer) -> Vec<EffectId> {
+    let Some(asker) = viewer.asker() else { return Vec::new() };
+    let may = |id: &EffectId| visit.app.engine.may_cancel(&found.agg, *id, &asker);
+    found.agg.effects.iter().map(|effect| effect.id).filter(may).collect()
 }
 
 /// What became other since the form was shown.

@@ -2,7 +2,7 @@
 //! itself is judged there and nowhere else.
 
 use effectgate_core::{
-    approval::{Approval, Refused, Verdict, Wish, is_in_audience, may_decide},
+    approval::{Approval, Refused, Verdict, Wish, may_decide},
     time::Timestamp,
 };
 use effectgate_lang::Msg;
@@ -17,8 +17,6 @@ pub(crate) struct Ask {
     pub(crate) may_reject: bool,
     /// Take the question back.
     pub(crate) may_withdraw: bool,
-    /// Call an effect back that has not left.
-    pub(crate) may_cancel: bool,
     /// Why not, in a sentence.
     pub(crate) notes: Vec<String>,
 }
@@ -35,7 +33,6 @@ impl Ask {
             may_approve: approve.is_none(),
             may_reject: reject.is_none(),
             may_withdraw: is_open && !viewer.is_by_link() && (viewer.is_operator() || is_requester(approval, viewer)),
-            may_cancel: viewer.is_operator() || is_in_audience(approval, &viewer.person),
             notes: note.into_iter().collect(),
         }
     }

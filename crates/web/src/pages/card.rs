@@ -6,6 +6,7 @@
 
 use effectgate_core::{
     approval::{Approval, ApprovalState, Decision, Outcome, Verdict},
+    ids::EffectId,
     proposal::Model,
     run::Aggregate,
     time::Timestamp,
@@ -105,6 +106,8 @@ pub(crate) struct Parts<'a> {
     pub(crate) kept: Kept,
     pub(crate) policy: &'a Policy,
     pub(crate) viewer: &'a Viewer,
+    /// Effects that the viewer may call back now.
+    pub(crate) cancellable: Vec<EffectId>,
     pub(crate) tongue: &'a Tongue,
     pub(crate) now: Timestamp,
 }
@@ -112,7 +115,7 @@ pub(crate) struct Parts<'a> {
 impl Card {
     pub(crate) fn new(parts: &Parts<'_>) -> Self {
         let Parts { agg, approval, kept, tongue, now, .. } = parts;
-        let effect = |(n, proposed)| EffectCard::new(n + 1, proposed, agg, parts.policy, tongue);
+        let effect = |(n, proposed)| EffectCard::new(n + 1, proposed, parts);
         let sla = parts.policy.flow(&agg.run.flow).and_then(|flow| flow.flow.sla);
         Self {
             flow: Shown::new(agg.run.flow.as_str()),

@@ -10,7 +10,6 @@ use axum::{
     response::Response,
 };
 use effectgate_core::{
-    actor::Actor,
     approval::{Refused, Verdict, Wish},
     digest::Digest,
     ids::EffectId,
@@ -237,25 +236,16 @@ impl At<'_> {
         if effect.run != found.agg.run.id {
             return Err(Problem::new(Code::NotFound, "this approval has no such effect"));
         }
-        let may = ask::Ask::new(&found.approval, self.viewer, self.visit.now, &self.visit.tongue).may_cancel;
         let (engine, tenant) = (self.visit.app.engine.clone(), found.tenant.clone());
         let (asker, reason) = (self.asker()?, form.reason.clone());
-        if !may {
-            return Err(EngineError::NotEntitled.into());
-        }
-        let done = async move { engine.cancel(&tenant, effect, &asker.actor, &reason).await.map(drop) };
-        let done = tokio::spawn(done).await;
+        let done = tokio::spawn(async move { engine.cancel(&tenant, effect, &asker, &reason).await.map(drop) }).await;
         self.operated(done.map_err(|error| Problem::internal(&error))?, &form.reason).await
     }
 
     /// Operators sign in; a link alone operates nothing.
     fn asker(&self) -> Result<Asker> {
-        if self.viewer.is_by_link() {
-            return Err(Problem::new(Code::Forbidden, "this wants a sign-in; the link alone is not enough"));
-        }
-        let person = self.viewer.person.clone();
-        let actor = Actor::Person(person.subject.clone());
-        Ok(Asker { actor, person: Some(person), is_operator: self.viewer.is_operator() })
+        let asker = self.viewer.asker();
+        asker.ok_or_else(|| Problem::new(Code::Forbidden, "this wants a sign-in; the link alone is not enough"))
     }
 
     /// The card, or the card with what stood in the way.

@@ -1,11 +1,10 @@
 //! One effect on the card: what will really be sent, member by member, and the exact text in full.
 
 use effectgate_core::{
-    effect::{Effect, EffectState},
+    effect::Effect,
     json::{self, Json},
     proposal::Proposed,
     provider::Class,
-    run::Aggregate,
     vital,
 };
 use effectgate_engine::policy::Policy;
@@ -13,6 +12,7 @@ use effectgate_engine::policy::Policy;
 use effectgate_lang::Msg;
 
 use super::{
+    card::Parts,
     text::{Shown, TextBlock},
     tongue::Tongue,
 };
@@ -51,13 +51,14 @@ pub(crate) struct Member {
 pub(crate) struct Progress {
     pub(crate) state: &'static str,
     pub(crate) external_id: Option<Shown>,
-    /// The effect's id, as long as it can be called back.
+    /// The effect's id, where the viewer may call it back.
     pub(crate) cancellable: Option<String>,
 }
 
 impl EffectCard {
-    pub(crate) fn new(n: usize, proposed: &Proposed, agg: &Aggregate, policy: &Policy, tongue: &Tongue) -> Self {
-        let in_outbox = agg.effects.iter().find(|e| is_same(e, proposed));
+    pub(crate) fn new(n: usize, proposed: &Proposed, parts: &Parts<'_>) -> Self {
+        let (policy, tongue) = (parts.policy, parts.tongue);
+        let in_outbox = parts.agg.effects.iter().find(|e| is_same(e, proposed));
         let window = tongue.with(Msg::CardWindow, "span", &tongue.span(proposed.window_ms));
         Self {
             n,
@@ -69,17 +70,16 @@ impl EffectCard {
             window: (proposed.window_ms > 0).then_some(window),
             members: members(&proposed.payload, tongue),
             exact: TextBlock::of(&proposed.payload, tongue),
-            progress: in_outbox.map(progress),
+            progress: in_outbox.map(|effect| progress(effect, parts)),
         }
     }
 }
 
-fn progress(effect: &Effect) -> Progress {
-    let is_waiting = matches!(effect.state, EffectState::Scheduled { .. } | EffectState::Pending { .. });
+fn progress(effect: &Effect, parts: &Parts<'_>) -> Progress {
     Progress {
         state: effect.state.as_str(),
         external_id: effect.external_id.as_deref().map(Shown::new),
-        cancellable: (is_waiting && effect.unknown_since.is_none()).then(|| effect.id.to_string()),
+        cancellable: parts.cancellable.contains(&effect.id).then(|| effect.id.to_string()),
     }
 }
 

@@ -5,9 +5,10 @@
 //! whoever it was issued to. A session always goes before the link: whoever is known is named.
 
 use effectgate_core::{
-    actor::{Person, SignIn},
+    actor::{Actor, Person, SignIn},
     approval::{Approval, LoginRule, is_in_audience},
     ids::Tenant,
+    operate::Asker,
 };
 
 use effectgate_engine::keys::KeyScope;
@@ -27,6 +28,13 @@ pub(crate) struct Viewer {
 impl Viewer {
     pub(crate) fn is_by_link(&self) -> bool {
         self.person.sign_in == SignIn::Token
+    }
+
+    /// Who asks for an operator's command; nobody, where a link alone says who it is.
+    pub(crate) fn asker(&self) -> Option<Asker> {
+        let actor = Actor::Person(self.person.subject.clone());
+        let asker = Asker { actor, person: Some(self.person.clone()), is_operator: self.is_operator() };
+        (!self.is_by_link()).then_some(asker)
     }
 
     pub(crate) fn is_operator(&self) -> bool {
