@@ -114,9 +114,14 @@ async fn changed_meanwhile_shows_what_changed_and_keeps_what_was_typed() {
     for wanted in ["This is not what you saw", "Changed by Anna", "Text by Bert", "What changed since"] {
         assert!(late.text.contains(wanted), "{wanted} is missing");
     }
-    assert!(late.text.contains("name=\"e0/subject\" value=\"Changed by Anna\""), "an untouched field shows what is there");
+    assert!(
+        late.text.contains("name=\"e0/subject\" value=\"Changed by Anna\""),
+        "an untouched field shows what is there"
+    );
     let approved = bert.press(&card, &path, "approve", "fine by me").await;
-    assert!(approved.status == 409 && approved.text.contains("Changed by Anna") && approved.text.contains("fine by me"));
+    assert!(
+        approved.status == 409 && approved.text.contains("Changed by Anna") && approved.text.contains("fine by me")
+    );
     let again = bert.fill(&late, &path, &[("e0/subject", "Changed by Anna"), ("e0/text", "Text by Bert")]).await;
     assert_eq!(again.status, 303);
     assert!(payload(&world.agg(run).await).contains("Text by Bert"));

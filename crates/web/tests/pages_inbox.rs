@@ -16,8 +16,18 @@ async fn a_line_says_what_will_be_sent_how_risky_it_is_and_how_much_time_is_left
     let page = world.signed_in("anna").await.get("/inbox").await.text;
 
     for wanted in [
-        "k-1", "refund", "ch_1", "amount", "4200", "eur", "High impact", "0 of 2 approvals", "Waiting for 5 minutes",
-        "Decide before", "4 hours left of 4 hours", "data-relative",
+        "k-1",
+        "refund",
+        "ch_1",
+        "amount",
+        "4200",
+        "eur",
+        "High impact",
+        "0 of 2 approvals",
+        "Waiting for 5 minutes",
+        "Decide before",
+        "4 hours left of 4 hours",
+        "data-relative",
     ] {
         assert!(page.contains(wanted), "{wanted} is missing");
     }
@@ -26,7 +36,10 @@ async fn a_line_says_what_will_be_sent_how_risky_it_is_and_how_much_time_is_left
 
 #[tokio::test]
 async fn everybody_sees_their_own_tabs_and_operators_all() {
-    let world = World::new(&Options { audience: vec!["role:support-lead".into(), "bert@house.test".into()], ..Options::default() });
+    let world = World::new(&Options {
+        audience: vec!["role:support-lead".into(), "bert@house.test".into()],
+        ..Options::default()
+    });
     world.user("anna", &["support-lead"]).await;
     world.user("bert", &[]).await;
     world.user("otto", &["operator"]).await;
@@ -34,7 +47,9 @@ async fn everybody_sees_their_own_tabs_and_operators_all() {
     world.waiting("k-1", &[MAIL]).await;
 
     let mut otto = world.signed_in("otto").await;
-    for (name, shown, all) in [("anna", true, false), ("bert", true, false), ("otto", true, true), ("vera", false, false)] {
+    for (name, shown, all) in
+        [("anna", true, false), ("bert", true, false), ("otto", true, true), ("vera", false, false)]
+    {
         let page = world.signed_in(name).await.get("/inbox").await.text;
         assert_eq!((page.contains("k-1"), page.contains("view=all")), (shown, all), "{name}");
     }

@@ -52,7 +52,7 @@ fn our_one_script_is_small_a_file_of_its_own_and_makes_no_code_of_text() {
 #[test]
 fn the_sheet_is_written_for_both_directions_of_reading() {
     let physical = ["margin-left", "margin-right", "padding-left", "padding-right", "border-left", "border-right"];
-    let placed = [" left:", " right:", "text-align: left", "text-align: right", "float:"];
+    let placed = [" left:", " right:", "text-align: left", "text-align: right", "float: left", "float: right"];
     for path in files(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/static/css"))) {
         let text = std::fs::read_to_string(&path).unwrap();
         for bad in physical.iter().chain(&placed) {

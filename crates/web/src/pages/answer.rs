@@ -64,9 +64,8 @@ impl Frame {
     pub(crate) fn new(title: impl Into<String>, visit: Option<&Visit>) -> Self {
         let tongue = visit.map(|visit| visit.tongue.clone()).unwrap_or_default();
         let signed_in = visit.and_then(|visit| Some((visit, visit.signed_in.as_ref()?)));
-        let places = |(visit, who): (&Visit, &SignedIn)| {
-            nav::places(&Identity::Person(who.clone()), &visit.path, &visit.tongue)
-        };
+        let places =
+            |(visit, who): (&Visit, &SignedIn)| nav::places(&Identity::Person(who.clone()), &visit.path, &visit.tongue);
         let person = |(visit, who): (&Visit, &SignedIn)| SignedInAs {
             name: who.display_name.clone(),
             csrf: visit.forms().token("/logout"),

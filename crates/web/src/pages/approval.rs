@@ -22,6 +22,7 @@ use super::{
     card::{self, Card, Kept, Parts},
     change::{self, ChangeShown},
     edit,
+    text::one_line,
     time::When,
     tongue::Tongue,
     viewer::{Sight, Viewer, sight},
@@ -208,11 +209,9 @@ pub(crate) fn login_path(visit: &Visit, tenant: Option<&Tenant>, next: &str) -> 
 pub(crate) fn not_shown(visit: &Visit, door: &Door, found: &Found, sight: &Sight, sign_in: StatusCode) -> Response {
     let tongue = &visit.tongue;
     match sight {
-        Sight::Disabled => {
-            Note::new(Some(visit), tongue.say(Msg::StopDisabledTitle), tongue.say(Msg::StopDisabled))
-                .and(tongue.say(Msg::StopNothingDecided))
-                .answer(StatusCode::FORBIDDEN)
-        }
+        Sight::Disabled => Note::new(Some(visit), tongue.say(Msg::StopDisabledTitle), tongue.say(Msg::StopDisabled))
+            .and(tongue.say(Msg::StopNothingDecided))
+            .answer(StatusCode::FORBIDDEN),
         Sight::Outsider => {
             let name = visit.signed_in.as_ref().map(|s| s.display_name.as_str()).unwrap_or_default();
             let said = tongue.with(Msg::StopOutsider, "name", name);
@@ -226,13 +225,16 @@ pub(crate) fn not_shown(visit: &Visit, door: &Door, found: &Found, sight: &Sight
 
 /// All that a leaked link reveals: that this flow asks somebody, until when, or that it is over.
 fn sign_in_wanted(visit: &Visit, door: &Door, found: &Found, status: StatusCode) -> Response {
-    let (approval, flow, tongue) = (&found.approval, found.agg.run.flow.as_str(), &visit.tongue);
+    let (approval, flow, tongue) = (&found.approval, one_line(found.agg.run.flow.as_str()), &visit.tongue);
     let until = When::of(approval.expires_at, visit);
     let said = match card::outcome(approval, visit.now) {
-        None => tongue.with_two(Msg::StopAsks, ("flow", flow), ("when", &format!("{} ({})", until.text, until.relative))),
+        None => {
+            let when = format!("{} ({})", until.text, until.relative);
+            tongue.around(Msg::StopAsks, &[("flow", &flow), ("when", &when)])
+        }
         over => {
             let state = tongue.say(card::outcome_title(over));
-            tongue.with_two(Msg::StopAsked, ("flow", flow), ("state", &state))
+            tongue.around(Msg::StopAsked, &[("flow", &flow), ("state", &state)])
         }
     };
     let note = Note::new(Some(visit), tongue.say(Msg::StopSignInTitle), said).and(tongue.say(Msg::StopSignIn));

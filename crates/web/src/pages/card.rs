@@ -20,7 +20,7 @@ use super::{
     change::EditShown,
     effect::EffectCard,
     sla::Clock,
-    text::{Shown, TextBlock},
+    text::{Shown, TextBlock, one_line},
     time::When,
     tongue::Tongue,
     viewer::Viewer,
@@ -177,18 +177,18 @@ fn state_line(parts: &Parts<'_>) -> StateLine {
     let at = |at: Option<Timestamp>| at.map(|at| tongue.when(at, *now).text).unwrap_or_default();
     let decided = at(approval.decided_at);
     let last = approval.decisions.last().map(|d| d.subject.to_string()).unwrap_or_default();
-    let by_last = |msg| tongue.with_two(msg, ("who", &last), ("when", &decided));
+    let by = |msg, who: &str, when: &str| tongue.around(msg, &[("who", &one_line(who)), ("when", when)]);
     let ended = tongue.when(approval.expires_at, *now).text;
     let outcome = outcome(approval, *now);
     let text = match outcome {
         None => String::new(),
-        Some(Outcome::Expired) => tongue.with(Msg::OutcomeExpiredText, "when", &ended),
-        Some(Outcome::Undeliverable) => tongue.with(Msg::OutcomeUndeliverableText, "when", &ended),
-        Some(Outcome::Approved) => format!("{} {}", by_last(Msg::OutcomeApprovedText), sent(agg, tongue)),
-        Some(Outcome::Rejected) => by_last(Msg::OutcomeRejectedText),
+        Some(Outcome::Expired) => tongue.around(Msg::OutcomeExpiredText, &[("when", &ended)]),
+        Some(Outcome::Undeliverable) => tongue.around(Msg::OutcomeUndeliverableText, &[("when", &ended)]),
+        Some(Outcome::Approved) => format!("{} {}", by(Msg::OutcomeApprovedText, &last, &decided), sent(agg, tongue)),
+        Some(Outcome::Rejected) => by(Msg::OutcomeRejectedText, &last, &decided),
         Some(Outcome::Withdrawn) => match &approval.terms.withdrawn {
-            Some(by) => tongue.with_two(Msg::OutcomeWithdrawnBy, ("who", &by.by), ("when", &at(Some(by.at)))),
-            None => tongue.with(Msg::OutcomeWithdrawnText, "when", &decided),
+            Some(withdrawn) => by(Msg::OutcomeWithdrawnBy, &withdrawn.by, &at(Some(withdrawn.at))),
+            None => tongue.around(Msg::OutcomeWithdrawnText, &[("when", &decided)]),
         },
     };
     StateLine {

@@ -289,9 +289,7 @@ impl At<'_> {
 
     async fn card(&self, status: StatusCode, banner: Banner, typed: Typed) -> Response {
         match approval::find(self.visit, self.door).await {
-            Ok(found) => {
-                approval::card(self.visit, self.door, found, self.viewer, status, Some(banner), typed).await
-            }
+            Ok(found) => approval::card(self.visit, self.door, found, self.viewer, status, Some(banner), typed).await,
             Err(response) => response,
         }
     }

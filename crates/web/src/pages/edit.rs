@@ -6,11 +6,7 @@ use std::collections::HashMap;
 
 use askama::Template;
 use axum::response::Response;
-use effectgate_core::{
-    approval::EditedEffect,
-    digest::Digest,
-    proposal::Proposed,
-};
+use effectgate_core::{approval::EditedEffect, digest::Digest, proposal::Proposed, vital};
 use effectgate_engine::{policy::Policy, view::FindingView};
 use effectgate_lang::Msg;
 use http::StatusCode;
@@ -104,7 +100,8 @@ impl Typed {
     pub(crate) fn of(fields: &HashMap<String, String>, note: String) -> Self {
         let mut by_effect: HashMap<usize, HashMap<String, String>> = HashMap::new();
         for (name, text) in fields {
-            let Some((n, pointer)) = name.strip_prefix('e').map(|rest| rest.split_at(rest.find('/').unwrap_or(rest.len())))
+            let Some((n, pointer)) =
+                name.strip_prefix('e').map(|rest| rest.split_at(rest.find('/').unwrap_or(rest.len())))
             else {
                 continue;
             };
@@ -227,7 +224,9 @@ fn kept(found: &Found, policy: &Policy, state: &State) -> Typed {
         let mut then = HashMap::new();
         texts(&planned(proposed, found, policy), &mut then);
         if let Some(texts) = typed.by_effect.get_mut(&n) {
-            texts.retain(|pointer, text| then.get(pointer).is_none_or(|then| form::unified(then) != form::unified(text)));
+            texts.retain(|pointer, text| {
+                then.get(pointer).is_none_or(|then| form::unified(then) != form::unified(text))
+            });
         }
     }
     typed
@@ -247,7 +246,10 @@ fn listed(effects: &[EffectForm], errors: &[Placed]) -> Vec<(String, String)> {
     let id = |(n, pointer, _): &Placed| {
         let inputs = effects.iter().filter(|e| e.n == n + 1).flat_map(|e| &e.inputs);
         let name = field_name(*n, pointer);
-        inputs.into_iter().find(|input| input.name == name).map_or(format!("effect-{}", n + 1), |input| input.id.clone())
+        inputs
+            .into_iter()
+            .find(|input| input.name == name)
+            .map_or(format!("effect-{}", n + 1), |input| input.id.clone())
     };
     errors.iter().map(|error| (id(error), error.2.clone())).collect()
 }
@@ -267,7 +269,12 @@ impl Maker<'_> {
     fn effect(&mut self, n: usize, proposed: &Proposed, field: &Field) -> EffectForm {
         let mut inputs = Vec::new();
         match &field.kind {
-            Kind::Group(fields) => fields.iter().for_each(|field| self.push(n, field, 0, &mut inputs)),
+            Kind::Group(fields) => {
+                // As on the card: whom it reaches and how much it moves come first.
+                let mut ordered: Vec<&Field> = fields.iter().collect();
+                ordered.sort_by_key(|field| !vital::is_first(&field.name()));
+                ordered.into_iter().for_each(|field| self.push(n, field, 0, &mut inputs));
+            }
             _ => self.push(n, field, 0, &mut inputs),
         }
         EffectForm {

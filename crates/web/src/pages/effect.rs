@@ -59,7 +59,7 @@ impl EffectCard {
     pub(crate) fn new(n: usize, proposed: &Proposed, parts: &Parts<'_>) -> Self {
         let (policy, tongue) = (parts.policy, parts.tongue);
         let in_outbox = parts.agg.effects.iter().find(|e| is_same(e, proposed));
-        let window = tongue.with(Msg::CardWindow, "span", &tongue.span(proposed.window_ms));
+        let window = tongue.around(Msg::CardWindow, &[("span", &tongue.span(proposed.window_ms))]);
         Self {
             n,
             kind: Shown::new(proposed.effect_type.as_str()),
@@ -138,10 +138,12 @@ pub(crate) fn plain(value: &Json) -> String {
 
 /// The members that say whom an effect reaches and how much it moves, for a line of a list: `amount 4200 · currency eur`.
 /// Bounded: a list is no place for a letter.
-pub(crate) fn vital_line(payload: &str) -> Vec<(Shown, Shown)> {
+pub(crate) fn vital_line(proposed: &Proposed) -> Vec<(Shown, Shown)> {
     const SHOWN_MAX: usize = 4;
-    let Ok(Json::Object(object)) = json::parse(payload.as_bytes()) else { return Vec::new() };
-    let vital = vital::ordered(&object).into_iter().filter(|(name, _)| vital::is_first(name));
+    let Ok(Json::Object(object)) = json::parse(proposed.payload.as_bytes()) else { return Vec::new() };
+    // The target stands on the line already.
+    let says_more = |(name, value): &&(String, Json)| vital::is_first(name) && plain(value) != proposed.target;
+    let vital = vital::ordered(&object).into_iter().filter(says_more);
     let short = |(name, value): &(String, Json)| {
         let text = plain(value);
         let cut: String = text.chars().take(INLINE_CHARS).collect();

@@ -249,16 +249,14 @@ impl Field {
         typed: &HashMap<String, String>,
         faults: &mut Vec<(String, Fault)>,
     ) -> Option<Json> {
-        let members: Vec<(String, Json)> = fields
-            .iter()
-            .filter_map(|field| Some((field.name(), field.read(typed, faults)?)))
-            .collect();
+        let members: Vec<(String, Json)> =
+            fields.iter().filter_map(|field| Some((field.name(), field.read(typed, faults)?))).collect();
         // An object that was not there and into which nothing was written stays away.
         (self.now.is_some() || !members.is_empty()).then_some(Json::Object(members))
     }
 
     /// The member's name: the last segment of the pointer.
-    fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         let last = self.pointer.rsplit('/').next().unwrap_or_default();
         last.replace("~1", "/").replace("~0", "~")
     }
@@ -346,9 +344,18 @@ mod tests {
         let found: HashMap<String, String> = kinds(Some(&schema), "{}").into_iter().collect();
 
         for (name, kind) in [
-            ("to", "Line"), ("text", "Lines"), ("amount", "Number"), ("express", "Bool"), ("currency", "Choice"),
-            ("tags", "List"), ("kind", "Fixed"), ("id", "Fixed"), ("address", "Group"), ("either", "Raw"),
-            ("note", "Line"), ("rows", "Raw"),
+            ("to", "Line"),
+            ("text", "Lines"),
+            ("amount", "Number"),
+            ("express", "Bool"),
+            ("currency", "Choice"),
+            ("tags", "List"),
+            ("kind", "Fixed"),
+            ("id", "Fixed"),
+            ("address", "Group"),
+            ("either", "Raw"),
+            ("note", "Line"),
+            ("rows", "Raw"),
         ] {
             assert_eq!(found[name], kind, "{name}");
         }

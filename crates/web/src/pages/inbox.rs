@@ -189,7 +189,8 @@ async fn page(visit: &Visit, signed_in: &SignedIn, wanted: &Wanted) -> Result<In
         count: None,
         is_current: word == order_word,
     };
-    let choice = |name: &FlowName| FlowChoice { name: name.as_str().to_owned(), is_chosen: Some(name) == flow.as_ref() };
+    let choice =
+        |name: &FlowName| FlowChoice { name: name.as_str().to_owned(), is_chosen: Some(name) == flow.as_ref() };
     Ok(InboxPage {
         frame: Frame::new(visit.tongue.say(Msg::NavInbox), Some(visit)),
         t: visit.tongue.clone(),
@@ -240,9 +241,8 @@ async fn found(
     let mut items = Vec::new();
     for _ in 0..PAGES_MAX {
         let page = visit.app.engine.store().inbox_find(&signed_in.tenant, &filter).await.map_err(EngineError::from)?;
-        let fits = |item: &ApprovalItem| {
-            item.approval.is_open(visit.now) && flow.is_none_or(|flow| item.run.flow == *flow)
-        };
+        let fits =
+            |item: &ApprovalItem| item.approval.is_open(visit.now) && flow.is_none_or(|flow| item.run.flow == *flow);
         items.extend(page.items.into_iter().filter(fits));
         filter.cursor = page.next;
         if filter.cursor.is_none() || items.len() >= PAGE as usize || flow.is_none() {
@@ -286,7 +286,7 @@ fn line(item: &ApprovalItem, visit: &Visit, signed_in: &SignedIn) -> Line {
             .map(|p| EffectLine {
                 kind: Shown::new(p.effect_type.as_str()),
                 target: Shown::new(&p.target),
-                vital: vital_line(&p.payload),
+                vital: vital_line(p),
             })
             .collect(),
         more: (more > 0).then(|| tongue.count(Msg::InboxMoreEffects, more)),
@@ -295,7 +295,7 @@ fn line(item: &ApprovalItem, visit: &Visit, signed_in: &SignedIn) -> Line {
         is_edited: !approval.edits.is_empty(),
         is_undeliverable: approval.terms.undeliverable,
         is_decided: approval.has_decided(&signed_in.person),
-        waiting: tongue.with(Msg::InboxWaiting, "span", &waited),
+        waiting: tongue.around(Msg::InboxWaiting, &[("span", &waited)]),
         asked: When::of(approval.created_at, visit),
         expires: When::of(approval.expires_at, visit),
         clock: sla.map(|sla| Clock::new(&sla, &item.run, approval, visit.now, tongue)),

@@ -7,12 +7,14 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use effectgate_engine::sessions::{Ended, Source};
+use effectgate_lang::Msg;
 use http::{HeaderValue, StatusCode, header};
 use serde::Deserialize;
 
 use super::{
     answer::{self, Frame, Note},
     decide::form,
+    tongue::Tongue,
     visit::Visit,
 };
 use crate::{
@@ -28,6 +30,7 @@ use crate::{
 #[template(path = "login.html")]
 struct LoginPage {
     frame: Frame,
+    t: Tongue,
     csrf: String,
     next: String,
     tenant: String,
@@ -100,8 +103,10 @@ pub(crate) async fn sign_in(visit: Visit, request: Request) -> Response {
 fn refused(visit: &Visit, wanted: Wanted, user: String, problem: &Problem) -> Response {
     match problem.code() {
         Code::Unauthorized | Code::TooManyFailures => {
-            let wait = problem.wait_ms().map(|ms| format!(" Try again in {}.", super::time::span(ms.max(1_000))));
-            let said = answer::sentence(problem.detail()) + &wait.unwrap_or_default();
+            let said = match problem.wait_ms() {
+                Some(ms) => visit.tongue.around(Msg::LoginWait, &[("span", &visit.tongue.span(ms.max(1_000)))]),
+                None => visit.tongue.say(Msg::LoginRefused),
+            };
             let mut response = again(visit, wanted, user, Some(said), page_status(problem));
             if let Some(ms) = problem.wait_ms() {
                 response.headers_mut().insert(header::RETRY_AFTER, crate::problem::retry_after(ms));
@@ -120,7 +125,8 @@ fn page_status(problem: &Problem) -> StatusCode {
 fn again(visit: &Visit, wanted: Wanted, user: String, error: Option<String>, status: StatusCode) -> Response {
     let forms = visit.forms();
     let page = LoginPage {
-        frame: Frame::new("Sign in", Some(visit)),
+        frame: Frame::new(visit.tongue.say(Msg::LoginTitle), Some(visit)),
+        t: visit.tongue.clone(),
         csrf: forms.token(LOGIN),
         next: safe_path(&wanted.next),
         tenant: wanted.tenant.clone(),

@@ -62,7 +62,10 @@ mod tests {
             scopes: KeyScope::parse(role).into_iter().collect(),
             flows: vec![],
         };
-        places(&Identity::ApiKey(key.into()), "/inbox", &Tongue::default()).into_iter().map(|place| place.path).collect()
+        places(&Identity::ApiKey(key.into()), "/inbox", &Tongue::default())
+            .into_iter()
+            .map(|place| place.path)
+            .collect()
     }
 
     #[test]

@@ -20,11 +20,7 @@ impl Clock {
         let (msg, span) = if left >= 0 { (Msg::SlaLeft, left) } else { (Msg::SlaLate, -left) };
         let (span, of) = (tongue.span(span), tongue.span(sla.answer_ms));
         let rule = if sla.stops_while_waiting { Msg::SlaStops } else { Msg::SlaRuns };
-        Self {
-            text: tongue.with_two(msg, ("span", &span), ("of", &of)),
-            rule: tongue.say(rule),
-            is_late: left < 0,
-        }
+        Self { text: tongue.around(msg, &[("span", &span), ("of", &of)]), rule: tongue.say(rule), is_late: left < 0 }
     }
 }
 

@@ -33,10 +33,11 @@ impl Tongue {
         effectgate_lang::say(self.language, msg, &[(name, Value::Text(&one_line(text)))])
     }
 
-    /// A message with two texts, in the same way.
-    pub(crate) fn with_two(&self, msg: Msg, a: (&str, &str), b: (&str, &str)) -> String {
-        let (text_a, text_b) = (one_line(a.1), one_line(b.1));
-        effectgate_lang::say(self.language, msg, &[(a.0, Value::Text(&text_a)), (b.0, Value::Text(&text_b))])
+    /// A message with texts of ours: spans, moments, other messages. They hold isolation marks that must stay; a text
+    /// from outside goes through [`one_line`] first.
+    pub(crate) fn around(&self, msg: Msg, texts: &[(&str, &str)]) -> String {
+        let values: Vec<(&str, Value<'_>)> = texts.iter().map(|(name, text)| (*name, Value::Text(text))).collect();
+        effectgate_lang::say(self.language, msg, &values)
     }
 
     /// A message with a number, in its plural form.

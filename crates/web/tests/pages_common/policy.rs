@@ -43,7 +43,15 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         let audience = vec!["role:support-lead".to_owned()];
-        Self { login: Login::Required, audience, quorum: 1, impact: Impact::High, cookie_secure: false, schema: None, window_ms: 0 }
+        Self {
+            login: Login::Required,
+            audience,
+            quorum: 1,
+            impact: Impact::High,
+            cookie_secure: false,
+            schema: None,
+            window_ms: 0,
+        }
     }
 }
 
@@ -107,8 +115,7 @@ pub fn policy(options: &Options, channels: Channels) -> Policy {
     let mail = EffectPolicy { payload_schema: options.schema.clone(), ..effect("mail") };
     let window = (options.window_ms > 0).then_some(Gate::CancelWindow { window_ms: options.window_ms });
     let refund = EffectPolicy { gate: window.unwrap_or(Gate::Approve), ..effect("pay") };
-    let effects =
-        BTreeMap::from([(EffectType::new("customer_mail"), mail), (EffectType::new("refund"), refund)]);
+    let effects = BTreeMap::from([(EffectType::new("customer_mail"), mail), (EffectType::new("refund"), refund)]);
     let rules = |kind: &EffectType| EffectRules {
         payload_schema: effects[kind].payload_schema.as_ref().map(|schema| Schema::compile(schema).unwrap()),
         rules: vec![],
