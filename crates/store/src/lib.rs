@@ -5,6 +5,7 @@
 //! Nobody is answered before their commit is durable; writes that arrive together are committed together.
 
 mod error;
+mod known;
 mod postgres;
 mod retention;
 mod row;
@@ -64,7 +65,8 @@ pub trait Store: Send + Sync + 'static {
     /// What lies apart from the journal and can be erased.
     async fn run_content(&self, tenant: &Tenant, id: RunId) -> Result<Option<Content>>;
 
-    /// Runs of a tenant, newest first.
+    /// Runs of a tenant, newest first. A key costs a look for each flow that the tenant ever had; all that bear it come
+    /// on one page.
     async fn run_find(&self, tenant: &Tenant, filter: &RunFilter) -> Result<Page<Run>>;
 
     /// Runs of a flow that a worker may claim now, oldest due first: queued, failed_retryable whose time has come,
@@ -129,6 +131,13 @@ pub trait Store: Send + Sync + 'static {
 
     /// A chain's entries after number `after_seq`, in order.
     async fn journal_read(&self, run: RunId, after_seq: i64, limit: u32) -> Result<Vec<SealedEntry>>;
+
+    /// The entries of a tenant's chains that fit, newest first, houses and purged runs included. A page looks at
+    /// [`JOURNAL_SEARCHED_MAX`] entries at most, so it may be short, even empty, and have a next one: none is left out.
+    ///
+    /// # Errors
+    /// [`StoreError::BadCursor`].
+    async fn journal_search(&self, tenant: &Tenant, filter: &JournalFilter) -> Result<Page<SealedEntry>>;
 
     /// The heads of all chains (runs and houses), by id after `after`. `tenant` narrows.
     async fn chain_heads(&self, tenant: Option<&Tenant>, after: Option<RunId>, limit: u32) -> Result<Vec<ChainHead>>;

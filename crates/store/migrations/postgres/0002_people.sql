@@ -57,3 +57,7 @@ CREATE TABLE tallies (
   count  BIGINT  NOT NULL,
   PRIMARY KEY (tenant, day, name, bucket)
 );
+
+-- Differs: the journal newest first; SQLite has its rowid for that. Costs 0.6 us of CPU and 66 bytes of log for each
+-- entry (measured 2026-11-30 in batches of 64; a reservation costs 65 us in all).
+CREATE INDEX journal_by_at ON journal (at);

@@ -95,8 +95,10 @@ async fn items(pool: &Pool, tenant: &Tenant, keys: &[InboxKey]) -> Result<Vec<Ap
     Ok(keys.iter().filter_map(|key| found.remove(&key.approval)).collect())
 }
 
+/// The order only keeps the planner with an index.
 pub(super) const COUNTED: &str = "SELECT count(*) FROM (SELECT DISTINCT k.* FROM unnest($2::text[]) AS m (member)
-  CROSS JOIN LATERAL (SELECT a.run_id, a.n FROM asked a WHERE a.tenant = $1 AND a.member = m.member LIMIT $3) k
+  CROSS JOIN LATERAL (SELECT a.run_id, a.n FROM asked a WHERE a.tenant = $1 AND a.member = m.member
+    ORDER BY a.created_at, a.run_id, a.n LIMIT $3) k
   LIMIT $3) c";
 
 pub(super) async fn count(pool: &Pool, tenant: &Tenant, members: Option<&[String]>) -> Result<u64> {

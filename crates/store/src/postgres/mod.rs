@@ -25,6 +25,7 @@ mod profile;
 mod purge;
 mod reserve;
 mod run;
+mod search;
 mod session;
 mod store;
 mod tally;
@@ -36,7 +37,7 @@ mod writer;
 use tokio::task::JoinHandle;
 
 use self::{connect::Target, pool::Pool, wake::Wake, writer::Writers};
-use crate::Result;
+use crate::{Result, known::KnownFlows};
 
 /// What may be set apart from the URL.
 #[derive(Debug, Clone, Copy, Default)]
@@ -49,6 +50,7 @@ pub struct PgOptions {
 pub struct PgStore {
     pool: Pool,
     writers: Writers,
+    known: KnownFlows,
     wake: Wake,
     listener: JoinHandle<()>,
 }
@@ -91,7 +93,7 @@ impl PgStore {
         let wake = Wake::default();
         let (pool, writers) = (Pool::new(target, options.connections_max)?, Writers::start(target, &wake));
         let listener = wake.start(target);
-        Ok(Self { pool, writers, wake, listener })
+        Ok(Self { pool, writers, known: KnownFlows::default(), wake, listener })
     }
 }
 

@@ -4,7 +4,10 @@
 use effectgate_testkit::pg::test_database;
 use tokio_postgres::NoTls;
 
-use super::{PgStore, approval, commit, doubt, effect, health, house, journal, notice, purge, reserve, run, session};
+use super::{
+    PgStore, approval, asked, commit, doubt, effect, health, house, journal, notice, profile, purge, reserve, run,
+    search, session, tally,
+};
 use crate::Store as _;
 
 /// Rows in every state, enough that an index pays.
@@ -32,11 +35,17 @@ INSERT INTO journal SELECT run_id, 1, 1, 'reserved', '{}', decode(repeat('00', 3
 INSERT INTO heads SELECT set_byte(run_id, 0, 255), tenant, 1, journal_head, CASE WHEN created_at % 2 = 0 THEN created_at END
   FROM runs;
 INSERT INTO contents SELECT run_id FROM runs;
+INSERT INTO asked SELECT run_id, 1, m, 't' || created_at % 5, created_at % 3, created_at, created_at + 1 FROM runs,
+    (VALUES (''), ('role:a'), ('mail:' || 1)) v (m);
+INSERT INTO flows SELECT 't' || n % 5, 'f' || n FROM generate_series(1, 500) n;
+INSERT INTO sessions SELECT sha256(run_id), tenant, 'u' || created_at, '{}', 1, 1, created_at FROM runs;
+INSERT INTO tallies SELECT 't' || n % 5, n / 50, 'x', n, 1 FROM generate_series(1, 20000) n;
+INSERT INTO profiles SELECT tenant, 'user:' || created_at, 'oidc', 'n', NULL, '[]', NULL, NULL, 1, 1 FROM runs;
 ANALYZE";
 
 /// By name; true for those that must follow an index.
 fn statements() -> Vec<(&'static str, &'static str, bool)> {
-    vec![
+    [
         ("reserve", reserve::RESERVE_SQL.as_str(), true),
         ("commit", commit::COMMIT_SQL.as_str(), true),
         ("look again", doubt::LOOK, true),
@@ -57,6 +66,17 @@ fn statements() -> Vec<(&'static str, &'static str, bool)> {
         ("approvals open", approval::FIND_OPEN, true),
         ("approvals found", approval::FIND, true),
         ("approvals overdue", approval::OVERDUE, true),
+        ("inbox by risk", asked::BY_RISK, true),
+        ("inbox by age", asked::BY_AGE, true),
+        ("inbox by due", asked::BY_DUE, true),
+        ("inbox items", asked::ITEMS, true),
+        ("inbox counted", asked::COUNTED, true),
+        ("runs of a key", run::BY_IDS, true),
+        ("flows", run::FLOWS, false),
+        ("sessions of", session::DELETE_OF, true),
+        ("profile", profile::FIND, true),
+        ("tallies added", tally::ADD, true),
+        ("tallies", tally::FIND, true),
         ("journal", journal::READ, true),
         ("heads", journal::HEADS, true),
         ("notices due", notice::DUE, true),
@@ -73,7 +93,20 @@ fn statements() -> Vec<(&'static str, &'static str, bool)> {
         ("contents purged", purge::PURGE_CONTENTS_SQL.as_str(), true),
         ("journals dropped", purge::DROP_JOURNALS, true),
     ]
+    .into_iter()
+    .chain(search::STATEMENTS.map(|(name, sql)| (name, sql, true)))
+    .collect()
 }
+
+/// Statements whose order is an index's order: nothing is sorted but what was found.
+const INDEXES: &[(&str, &str)] = &[
+    ("inbox by risk", "Index Only Scan using asked_by_risk"),
+    ("inbox by age", "Index Only Scan using asked_by_age"),
+    ("inbox by due", "Index Only Scan using asked_by_due"),
+    ("journal searched", "Index Scan Backward using journal_by_at"),
+    ("chain searched", "Index Scan Backward using journal_pkey"),
+    ("runs of a key", "runs_pkey"),
+];
 
 #[tokio::test]
 async fn every_statement_prepares_and_follows_an_index() {
@@ -85,6 +118,7 @@ async fn every_statement_prepares_and_follows_an_index() {
     // The plan for any values, as the writers have it and readers after some uses.
     client.batch_execute("SET plan_cache_mode = force_generic_plan; SET jit = off").await.unwrap();
     for (name, sql, follows) in statements() {
+        let index = INDEXES.iter().find(|(n, _)| *n == name).map(|(_, index)| *index);
         let prepared = client.prepare(sql).await.unwrap_or_else(|e| panic!("{name}: {e:?}"));
         client.batch_execute(&format!("PREPARE p AS {sql}")).await.unwrap();
         let nulls = vec!["NULL"; prepared.params().len()].join(", ");
@@ -97,11 +131,27 @@ async fn every_statement_prepares_and_follows_an_index() {
             .map(|row| row.get(0))
             .collect();
         let whole = plan.iter().find(|line| {
-            ["runs", "effects", "approvals", "approval_tokens", "notices", "journal", "heads", "contents"]
-                .iter()
-                .any(|table| line.contains(&format!("Seq Scan on {table}")))
+            [
+                "runs",
+                "effects",
+                "approvals",
+                "approval_tokens",
+                "asked",
+                "notices",
+                "journal",
+                "heads",
+                "contents",
+                "sessions",
+                "tallies",
+                "profiles",
+            ]
+            .iter()
+            .any(|table| line.contains(&format!("Seq Scan on {table}")))
         });
         assert!(!follows || whole.is_none(), "{name}: {plan:#?}");
+        if let Some(index) = index {
+            assert!(plan.iter().any(|line| line.contains(index)), "{name}: {plan:#?}");
+        }
         client.batch_execute("DEALLOCATE p").await.unwrap();
     }
 }

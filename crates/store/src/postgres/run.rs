@@ -13,7 +13,7 @@ use super::{
     tx::{self, Cut, moment, now},
 };
 use crate::{
-    Result,
+    Result, StoreError,
     row::{self, content_columns, run_columns, run_ref_columns},
     types::{Content, Page, RunFilter, RunOverdue, RunRef},
 };
@@ -80,14 +80,14 @@ pub(super) const FIND: &str = concat!(
     run_columns!(),
     " FROM runs r
 WHERE r.tenant = $1 AND (r.created_at, r.run_id) < ($2, $3)
-  AND ($4::text IS NULL OR r.flow = $4) AND ($5::text IS NULL OR r.key = $5) AND ($6::text IS NULL OR r.state = $6)
-  AND ($7::bigint IS NULL OR r.created_at >= $7) AND ($8::bigint IS NULL OR r.created_at < $8)
-ORDER BY r.created_at DESC, r.run_id DESC LIMIT $9"
+  AND ($4::text IS NULL OR r.flow = $4) AND ($5::text IS NULL OR r.state = $5)
+  AND ($6::bigint IS NULL OR r.created_at >= $6) AND ($7::bigint IS NULL OR r.created_at < $7)
+ORDER BY r.created_at DESC, r.run_id DESC LIMIT $8"
 );
 
 pub(super) async fn find(pool: &Pool, tenant: &Tenant, filter: &RunFilter) -> Result<Page<Run>> {
-    if let (Some(flow), Some(key)) = (&filter.flow, &filter.key) {
-        return find_one(pool, tenant, RunId::derive(tenant, flow, key), filter).await;
+    if let Some(key) = &filter.key {
+        return find_key(pool, tenant, key, filter).await;
     }
     let before = filter.cursor.as_deref().map(row::parse_cursor::<RunId>).transpose()?;
     let at = before.as_ref().map_or(i64::MAX, |(at, _)| at.micros());
@@ -100,29 +100,40 @@ pub(super) async fn find(pool: &Pool, tenant: &Tenant, filter: &RunFilter) -> Re
     );
     let limit_and_one = i64::from(limit) + 1;
     let found = pool
-        .list(
-            FIND,
-            &[&tenant.as_str(), &at, &run, &flow, &filter.key, &filter.state, &since, &until, &limit_and_one],
-            |r| {
-                let run = row::run(r)?;
-                let cursor = row::cursor(run.created_at, run.id);
-                Ok((run, cursor))
-            },
-        )
+        .list(FIND, &[&tenant.as_str(), &at, &run, &flow, &filter.state, &since, &until, &limit_and_one], |r| {
+            let run = row::run(r)?;
+            let cursor = row::cursor(run.created_at, run.id);
+            Ok((run, cursor))
+        })
         .await?;
     Ok(row::page(found, limit))
 }
 
-/// Flow and key name the run: no need to look through the others.
-async fn find_one(pool: &Pool, tenant: &Tenant, id: RunId, filter: &RunFilter) -> Result<Page<Run>> {
-    let run = pool.first(BY_ID, &[&id.as_bytes(), &tenant.as_str()], row::run).await?;
-    let fits = |run: &Run| {
-        filter.cursor.is_none()
-            && filter.state.as_ref().is_none_or(|state| run.state.as_str() == state)
-            && filter.since.is_none_or(|since| run.created_at >= since)
-            && filter.until.is_none_or(|until| run.created_at < until)
+const NOTE_FLOW: &str = "INSERT INTO flows (tenant, flow) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+pub(super) const FLOWS: &str = "SELECT flow FROM flows WHERE tenant = $1";
+
+/// Before a flow's first run. Harmless when it is noted already, so a lost answer is no doubt.
+pub(super) async fn note_flow(pool: &Pool, tenant: &Tenant, flow: &FlowName) -> Result<()> {
+    match pool.write(NOTE_FLOW, &[&tenant.as_str(), &flow.as_str()]).await {
+        Err(StoreError::CommitUnknown { what }) => Err(StoreError::Unavailable { what }),
+        other => other.map(drop),
+    }
+}
+
+pub(super) const BY_IDS: &str =
+    concat!("SELECT ", run_columns!(), " FROM runs r WHERE r.run_id = ANY ($1) AND r.tenant = $2");
+
+/// Flow and key name the run: no need to look through the others. Without a flow the key is looked up in each that the
+/// tenant ever had; an index of keys would cost every reservation a random page.
+async fn find_key(pool: &Pool, tenant: &Tenant, key: &str, filter: &RunFilter) -> Result<Page<Run>> {
+    let flows = match &filter.flow {
+        Some(flow) => vec![flow.clone()],
+        None => pool.list(FLOWS, &[&tenant.as_str()], |r| tx::computed::<String>(r, 0).map(FlowName::new)).await?,
     };
-    Ok(Page { items: run.into_iter().filter(fits).collect(), next: None })
+    let ids: Vec<RunId> = flows.iter().map(|flow| RunId::derive(tenant, flow, key)).collect();
+    let ids: Vec<&[u8]> = ids.iter().map(RunId::as_bytes).collect();
+    let runs = pool.list(BY_IDS, &[&ids, &tenant.as_str()], row::run).await?;
+    Ok(row::page_of_key(runs, filter))
 }
 
 /// Each part follows an index and is bounded, so a long queue costs no more than a short one.

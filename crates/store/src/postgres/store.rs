@@ -13,19 +13,26 @@ use effectgate_core::{
     transition::Transition,
 };
 
-use super::{PgStore, approval, asked, effect, health, house, journal, notice, profile, purge, run, session, tally};
+use super::{
+    PgStore, approval, asked, effect, health, house, journal, notice, profile, purge, run, search, session, tally,
+};
 use crate::{
     Result, Store,
     types::{
         ApiKeyRow, ApprovalFilter, ApprovalItem, ChainHead, Commit, Content, DueEffect, DueNotice, EffectFilter, Gauge,
-        Health, HouseCommit, HouseWrite, InboxFilter, NewRun, Page, ProfileRow, Purged, Reserved, RunFilter,
-        RunOverdue, RunRef, SessionRow, TallyRow, TokenHit, UserRow,
+        Health, HouseCommit, HouseWrite, InboxFilter, JournalFilter, NewRun, Page, ProfileRow, Purged, Reserved,
+        RunFilter, RunOverdue, RunRef, SessionRow, TallyRow, TokenHit, UserRow,
     },
 };
 
 #[async_trait]
 impl Store for PgStore {
     async fn run_reserve(&self, new: NewRun) -> Result<Reserved> {
+        let (tenant, flow) = (&new.run.tenant, &new.run.flow);
+        if !self.known.has(tenant, flow) {
+            run::note_flow(&self.pool, tenant, flow).await?;
+            self.known.add(tenant.clone(), flow.clone());
+        }
         self.writers.reserve(new).await
     }
     async fn commit(&self, transition: Transition) -> Result<Commit> {
@@ -84,6 +91,9 @@ impl Store for PgStore {
     }
     async fn journal_read(&self, run: RunId, after_seq: i64, limit: u32) -> Result<Vec<SealedEntry>> {
         journal::read(&self.pool, run, after_seq, limit).await
+    }
+    async fn journal_search(&self, tenant: &Tenant, filter: &JournalFilter) -> Result<Page<SealedEntry>> {
+        search::find(&self.pool, tenant, filter).await
     }
     async fn chain_heads(&self, tenant: Option<&Tenant>, after: Option<RunId>, limit: u32) -> Result<Vec<ChainHead>> {
         journal::heads(&self.pool, tenant, after, limit).await

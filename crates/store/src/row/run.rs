@@ -9,7 +9,10 @@ use effectgate_core::{
 };
 
 use super::{Cells, Reader, table};
-use crate::{Result, types::Content};
+use crate::{
+    Result,
+    types::{Content, Page, RunFilter},
+};
 
 table!(
     RUNS,
@@ -122,4 +125,22 @@ pub(crate) fn entry<C: Cells>(cells: &C) -> Result<SealedEntry> {
         text: r.text("entry")?,
         hash: r.digest("hash")?,
     })
+}
+
+/// The runs that bear a key, one for each flow at most, as one page: what else the filter demands, newest first.
+pub(crate) fn page_of_key(mut runs: Vec<Run>, filter: &RunFilter) -> Page<Run> {
+    let fits = |run: &Run| {
+        filter.cursor.is_none()
+            && filter.state.as_ref().is_none_or(|state| run.state.as_str() == state)
+            && filter.since.is_none_or(|since| run.created_at >= since)
+            && filter.until.is_none_or(|until| run.created_at < until)
+    };
+    runs.retain(fits);
+    runs.sort_by_key(|run| std::cmp::Reverse((run.created_at, run.id)));
+    Page { items: runs, next: None }
+}
+
+/// How an entry of this actor begins: its text is canonical, and the actor is its first member.
+pub(crate) fn actor_prefix(actor: &str) -> Result<String> {
+    Ok(format!("{{\"actor\":{},\"at\":", super::json(actor)?))
 }

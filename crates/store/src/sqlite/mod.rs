@@ -20,6 +20,7 @@ mod pool;
 mod profile;
 mod purge;
 mod run;
+mod search;
 mod session;
 mod store;
 mod tally;
@@ -36,13 +37,14 @@ use std::{
 use rusqlite::Connection;
 
 use self::{clock::Clock, pool::Pool};
-use crate::{Result, StoreError};
+use crate::{Result, StoreError, known::KnownFlows};
 
 pub use clock::ClockFn;
 
 /// The store over one SQLite file.
 pub struct SqliteStore {
     pool: Pool,
+    known: KnownFlows,
 }
 
 /// What may be set apart from the path.
@@ -87,7 +89,7 @@ impl SqliteStore {
         let mut conn = pool::open_writer(path, options.pages_max)?;
         migrate::migrate(&mut conn, clock.now())?;
         flush_folder(path);
-        Ok(Self { pool: Pool::start(path, &clock, Some((conn, Some(lock), batch_max)))? })
+        Ok(Self::over(Pool::start(path, &clock, Some((conn, Some(lock), batch_max)))?))
     }
 
     /// Opens a file that a server may be serving, for the command line's few writes to what belongs to no run (API keys,
@@ -101,7 +103,7 @@ impl SqliteStore {
         check_current(path)?;
         let clock = Arc::new(Clock::new(clock::system()));
         let conn = pool::open_writer(path, None)?;
-        Ok(Self { pool: Pool::start(path, &clock, Some((conn, None, writer::BATCH_MAX)))? })
+        Ok(Self::over(Pool::start(path, &clock, Some((conn, None, writer::BATCH_MAX)))?))
     }
 
     /// Opens a file for reading only, also while a server runs on it. Every write is refused.
@@ -113,7 +115,11 @@ impl SqliteStore {
         let path = on_disk(path.as_ref())?;
         check_current(path)?;
         let clock = Arc::new(Clock::new(clock::system()));
-        Ok(Self { pool: Pool::start(path, &clock, None)? })
+        Ok(Self::over(Pool::start(path, &clock, None)?))
+    }
+
+    fn over(pool: Pool) -> Self {
+        Self { pool, known: KnownFlows::default() }
     }
 }
 

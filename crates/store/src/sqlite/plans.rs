@@ -3,7 +3,7 @@
 
 use rusqlite::Connection;
 
-use super::{approval, clock, effect, health, journal, migrate, notice, purge, run};
+use super::{approval, asked, clock, effect, health, journal, migrate, notice, purge, run, search, session, tally};
 
 fn plan(conn: &Connection, sql: &str) -> Vec<String> {
     let mut statement = conn.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
@@ -15,10 +15,27 @@ fn plan(conn: &Connection, sql: &str) -> Vec<String> {
     lines
 }
 
-#[test]
-fn no_periodic_statement_reads_a_whole_table() {
+fn migrated() -> Connection {
     let mut conn = Connection::open_in_memory().unwrap();
     migrate::migrate(&mut conn, clock::system()()).unwrap();
+    conn
+}
+
+#[test]
+fn an_inbox_follows_the_index_of_its_order_and_sorts_nothing() {
+    let conn = migrated();
+    for (sql, index) in [
+        (asked::BY_RISK, "asked_by_risk (tenant=? AND member=? AND (risk_rank,created_at,run_id,n)>(?,?,?,?))"),
+        (asked::BY_AGE, "asked_by_age (tenant=? AND member=? AND (created_at,run_id,n)>(?,?,?))"),
+        (asked::BY_DUE, "asked_by_due (tenant=? AND member=? AND (expires_at,run_id,n)>(?,?,?))"),
+    ] {
+        assert_eq!(plan(&conn, sql), [format!("SEARCH a USING COVERING INDEX {index}")]);
+    }
+}
+
+#[test]
+fn no_periodic_statement_reads_a_whole_table() {
+    let conn = migrated();
     let statements = [
         ("claimable", run::CLAIMABLE),
         ("lease over", run::LEASE_OVER),
@@ -31,6 +48,14 @@ fn no_periodic_statement_reads_a_whole_table() {
         ("approvals open", approval::FIND_OPEN),
         ("approvals found", approval::FIND),
         ("approvals overdue", approval::OVERDUE),
+        ("inbox by risk", asked::BY_RISK),
+        ("inbox by age", asked::BY_AGE),
+        ("inbox by due", asked::BY_DUE),
+        ("inbox item", asked::ITEM),
+        ("inbox counted", asked::COUNTED),
+        ("flows", run::FLOWS),
+        ("sessions of", session::DELETE_OF),
+        ("tallies", tally::FIND),
         ("heads", journal::HEADS),
         ("notices due", notice::DUE),
         ("notices sent", notice::SENT_SINCE),
@@ -40,13 +65,27 @@ fn no_periodic_statement_reads_a_whole_table() {
         ("contents expired", purge::EXPIRED_CONTENTS),
         ("journals over", purge::OVER),
     ];
-    for (name, sql) in statements {
+    for (name, sql) in statements.into_iter().chain(search::STATEMENTS) {
         let plan = plan(&conn, sql);
         let whole = |line: &&String| {
             line.starts_with("SCAN ")
-                && ["runs", "effects", "approvals", "notices", "heads", " r", " e", " p"]
-                    .iter()
-                    .any(|t| line.ends_with(t))
+                && [
+                    "runs",
+                    "effects",
+                    "approvals",
+                    "asked",
+                    "journal",
+                    "notices",
+                    "heads",
+                    " r",
+                    " e",
+                    " p",
+                    " a",
+                    " j",
+                    " y",
+                ]
+                .iter()
+                .any(|t| line.ends_with(t))
         };
         assert_eq!(plan.iter().find(whole), None, "{name}: {plan:#?}");
     }

@@ -11,7 +11,7 @@ use rusqlite::{named_params, params};
 use super::{
     approval, effect,
     journal::{self as chain, Added},
-    tx::Tx,
+    tx::{Tx, failed},
 };
 use crate::{
     Result, StoreError,
@@ -129,14 +129,14 @@ const FIND: &str = concat!(
     run_columns!(),
     ", r.rowid FROM runs r
 WHERE r.tenant = :tenant AND r.rowid < :before
-  AND (:flow IS NULL OR r.flow = :flow) AND (:key IS NULL OR r.key = :key) AND (:state IS NULL OR r.state = :state)
+  AND (:flow IS NULL OR r.flow = :flow) AND (:state IS NULL OR r.state = :state)
   AND (:since IS NULL OR r.created_at >= :since) AND (:until IS NULL OR r.created_at < :until)
 ORDER BY r.rowid DESC LIMIT :limit"
 );
 
 pub(super) fn find(tx: &Tx<'_>, tenant: &Tenant, filter: &RunFilter) -> Result<Page<Run>> {
-    if let (Some(flow), Some(key)) = (&filter.flow, &filter.key) {
-        return find_one(tx, tenant, RunId::derive(tenant, flow, key), filter);
+    if let Some(key) = &filter.key {
+        return find_key(tx, tenant, key, filter);
     }
     let before = match &filter.cursor {
         Some(cursor) => cursor.parse().map_err(|_| StoreError::BadCursor)?,
@@ -145,27 +145,40 @@ pub(super) fn find(tx: &Tx<'_>, tenant: &Tenant, filter: &RunFilter) -> Result<P
     let limit = row::page_limit(filter.limit);
     let values = named_params! {
         ":tenant": tenant.as_str(), ":before": before,
-        ":flow": filter.flow.as_ref().map(FlowName::as_str), ":key": filter.key, ":state": filter.state,
+        ":flow": filter.flow.as_ref().map(FlowName::as_str), ":state": filter.state,
         ":since": filter.since.map(Timestamp::micros), ":until": filter.until.map(Timestamp::micros),
         ":limit": limit + 1,
     };
     let found = tx.list(FIND, values, |r| {
-        let place: i64 = r.get(row::RUNS.columns.len()).map_err(super::tx::failed)?;
+        let place: i64 = r.get(row::RUNS.columns.len()).map_err(failed)?;
         Ok((row::run(r)?, place.to_string()))
     })?;
     Ok(row::page(found, limit))
 }
 
-/// Flow and key name the run: no need to look through the others.
-fn find_one(tx: &Tx<'_>, tenant: &Tenant, id: RunId, filter: &RunFilter) -> Result<Page<Run>> {
-    let run = tx.first(BY_ID, params![id.as_bytes(), tenant.as_str()], |r| row::run(r))?;
-    let fits = |run: &Run| {
-        filter.cursor.is_none()
-            && filter.state.as_ref().is_none_or(|state| run.state.as_str() == state)
-            && filter.since.is_none_or(|since| run.created_at >= since)
-            && filter.until.is_none_or(|until| run.created_at < until)
+const NOTE_FLOW: &str = "INSERT INTO flows (tenant, flow) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+pub(super) const FLOWS: &str = "SELECT flow FROM flows WHERE tenant = ?1";
+
+/// Before a flow's first run. Harmless when it is noted already.
+pub(super) fn note_flow(tx: &Tx<'_>, tenant: &Tenant, flow: &FlowName) -> Result<()> {
+    tx.run(NOTE_FLOW, params![tenant.as_str(), flow.as_str()]).map(drop)
+}
+
+/// Flow and key name the run: no need to look through the others. Without a flow the key is looked up in each that the
+/// tenant ever had; an index of keys would cost every reservation a random page.
+fn find_key(tx: &Tx<'_>, tenant: &Tenant, key: &str, filter: &RunFilter) -> Result<Page<Run>> {
+    let flows = match &filter.flow {
+        Some(flow) => vec![flow.clone()],
+        None => {
+            tx.list(FLOWS, params![tenant.as_str()], |r| r.get::<_, String>(0).map(FlowName::new).map_err(failed))?
+        }
     };
-    Ok(Page { items: run.into_iter().filter(fits).collect(), next: None })
+    let mut runs = Vec::new();
+    for flow in flows {
+        let id = RunId::derive(tenant, &flow, key);
+        runs.extend(tx.first(BY_ID, params![id.as_bytes(), tenant.as_str()], |r| row::run(r))?);
+    }
+    Ok(row::page_of_key(runs, filter))
 }
 
 /// Each part follows an index and is bounded, so a long queue costs no more than a short one.

@@ -14,20 +14,26 @@ use effectgate_core::{
 };
 
 use super::{
-    SqliteStore, approval, asked, commit, effect, health, house, journal, notice, profile, purge, run, session, tally,
+    SqliteStore, approval, asked, commit, effect, health, house, journal, notice, profile, purge, run, search, session,
+    tally,
 };
 use crate::{
     Result, Store,
     types::{
         ApiKeyRow, ApprovalFilter, ApprovalItem, ChainHead, Commit, Content, DueEffect, DueNotice, EffectFilter, Gauge,
-        Health, HouseCommit, HouseWrite, InboxFilter, NewRun, Page, ProfileRow, Purged, Reserved, RunFilter,
-        RunOverdue, RunRef, SessionRow, TallyRow, TokenHit, UserRow,
+        Health, HouseCommit, HouseWrite, InboxFilter, JournalFilter, NewRun, Page, ProfileRow, Purged, Reserved,
+        RunFilter, RunOverdue, RunRef, SessionRow, TallyRow, TokenHit, UserRow,
     },
 };
 
 #[async_trait]
 impl Store for SqliteStore {
     async fn run_reserve(&self, new: NewRun) -> Result<Reserved> {
+        let (tenant, flow) = (new.run.tenant.clone(), new.run.flow.clone());
+        if !self.known.has(&tenant, &flow) {
+            self.pool.write(move |tx| run::note_flow(tx, &tenant, &flow)).await?;
+            self.known.add(new.run.tenant.clone(), new.run.flow.clone());
+        }
         self.pool.write(move |tx| run::reserve(tx, &new)).await
     }
     async fn commit(&self, transition: Transition) -> Result<Commit> {
@@ -97,6 +103,10 @@ impl Store for SqliteStore {
     }
     async fn journal_read(&self, run: RunId, after_seq: i64, limit: u32) -> Result<Vec<SealedEntry>> {
         self.pool.read(move |tx| journal::read(tx, run, after_seq, limit)).await
+    }
+    async fn journal_search(&self, tenant: &Tenant, filter: &JournalFilter) -> Result<Page<SealedEntry>> {
+        let (tenant, filter) = (tenant.clone(), filter.clone());
+        self.pool.read(move |tx| search::find(tx, &tenant, &filter)).await
     }
     async fn chain_heads(&self, tenant: Option<&Tenant>, after: Option<RunId>, limit: u32) -> Result<Vec<ChainHead>> {
         let tenant = tenant.cloned();

@@ -334,3 +334,62 @@ pub fn house(tenant: &Tenant, head: Head, now: Timestamp) -> HouseWrite {
 pub async fn chain(store: &Arc<dyn Store>, run: RunId) -> Vec<effectgate_core::journal::SealedEntry> {
     store.journal_read(run, 0, 10_000).await.unwrap()
 }
+
+/// Takes back what migration 0002 made in both twins; the data of the first schema stays.
+pub const UNDO_PEOPLE: &str = "DROP TABLE asked; DROP TABLE flows; DROP TABLE profiles; DROP TABLE tallies;
+DROP INDEX sessions_of; ALTER TABLE approvals DROP COLUMN edits; DELETE FROM schema_migrations WHERE number = 2";
+
+/// Approvals in every state, more than the upgrade takes at a time; gives the keys that wait for the leads, in order.
+pub async fn before_people(bench: &impl super::Bench) -> Vec<String> {
+    let (store, now) = (bench.store(), bench.now().await);
+    for (n, key) in ["low", "high", "mail", "unreadable", "decided"].into_iter().enumerate() {
+        awaiting(&store, reserved(key, now), now, |a| {
+            a.created_at = now.plus_ms(n as i64);
+            a.proposed[0].impact = if key == "low" { "low".into() } else { "high".into() };
+            if key == "mail" {
+                a.terms.audience = vec!["Bo <BO@Example.test>".into(), "role:lead".into()];
+            }
+            if key == "decided" {
+                (a.state, a.decided_at) = (ApprovalState::Rejected, Some(now));
+            }
+        })
+        .await;
+    }
+    let copies =
+        "INSERT INTO approvals (run_id, n, state, effects_hash, proposed, terms, decisions, created_at, expires_at)
+      SELECT r.run_id, 1, 'open', effects_hash, proposed, terms, decisions, p.created_at + 1000000, p.expires_at FROM runs r,
+      approvals p WHERE p.n = 1 AND r.key LIKE 'many%' AND p.run_id = (SELECT run_id FROM runs WHERE key = 'high')";
+    for n in 0..1_100 {
+        store.run_reserve(queued(&format!("many{n}"), now)).await.unwrap();
+    }
+    bench.sql(copies).await;
+    bench
+        .sql("UPDATE approvals SET terms = 'x' WHERE run_id = (SELECT run_id FROM runs WHERE key = 'unreadable')")
+        .await;
+    vec!["high".into(), "mail".into()]
+}
+
+pub async fn after_people(store: &Arc<dyn Store>, wanted: &[String]) {
+    use effectgate_store::InboxFilter;
+    let find = async |member: &str, limit| {
+        let members = Some(vec![effectgate_core::approval::member_key(member)]);
+        let page =
+            store.inbox_find(&tenant(), &InboxFilter { members, limit, ..InboxFilter::default() }).await.unwrap();
+        page.items.into_iter().map(|item| item.run.key).collect::<Vec<_>>()
+    };
+    assert_eq!(find("role:lead", 2).await, wanted);
+    assert_eq!(find("bo@example.test", 9).await, ["mail"]);
+    assert_eq!(store.inbox_count(&tenant(), None).await.unwrap(), 1_000);
+    let mut filter = InboxFilter { limit: 200, members: Some(vec!["role:lead".into()]), ..InboxFilter::default() };
+    let mut all = Vec::new();
+    loop {
+        let page = store.inbox_find(&tenant(), &filter).await.unwrap();
+        all.extend(page.items.into_iter().map(|item| item.run.key));
+        let Some(next) = page.next else { break };
+        filter.cursor = Some(next);
+    }
+    assert_eq!((all.len(), all.last().map(String::as_str)), (1_103, Some("low")));
+    // Flows that had runs before are known.
+    let by_key = effectgate_store::RunFilter { key: Some("high".into()), limit: 1, ..Default::default() };
+    assert_eq!(store.run_find(&tenant(), &by_key).await.unwrap().items.len(), 1);
+}

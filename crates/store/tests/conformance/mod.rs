@@ -23,6 +23,7 @@ pub mod people;
 pub mod purge;
 pub mod reserve;
 pub mod run;
+pub mod search;
 
 use std::sync::Arc;
 
@@ -163,6 +164,12 @@ macro_rules! conformance {
                 heads_of_runs_and_houses_are_listed_together
                 hc_41_an_edited_row_is_named
                 hc_41_chains_do_not_fork_under_load
+            }
+            search {
+                a_tenants_entries_are_found_newest_first
+                a_search_demands_everything_that_is_given
+                a_search_goes_on_behind_what_a_page_looks_at
+                a_key_is_found_in_every_flow_it_was_used_in
             }
             house {
                 a_change_of_the_house_is_compared_and_set

@@ -1,11 +1,14 @@
 //! Opening: addresses, TLS, and databases that another binary made.
 
-use std::{path::Path, process::Command};
+use std::{path::Path, process::Command, sync::Arc};
 
 use effectgate_store::{PgStore, Store, StoreError};
 use effectgate_testkit::pg::{PgOptions, test_database, test_server};
 
-use crate::client;
+use crate::{
+    PgBench, client,
+    conformance::{Bench, fixtures::*},
+};
 
 #[tokio::test]
 async fn a_newer_schema_is_refused() {
@@ -16,6 +19,19 @@ async fn a_newer_schema_is_refused() {
     let opened = PgStore::connect(&url).await.map(drop);
 
     assert!(matches!(opened, Err(StoreError::TooNew { found: 99, known: 2 })), "{opened:?}");
+}
+
+/// The database as the first schema had it, with data in it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_upgrade_gives_open_approvals_their_place_in_the_inbox() {
+    let Some(bench) = PgBench::new().await else { return };
+    let wanted = before_people(&bench).await;
+    bench.store().close().await;
+    bench.sql(&format!("{UNDO_PEOPLE}; DROP INDEX journal_by_at")).await;
+
+    let again: Arc<dyn Store> = Arc::new(PgStore::connect(&bench.url).await.unwrap());
+
+    after_people(&again, &wanted).await;
 }
 
 #[tokio::test]

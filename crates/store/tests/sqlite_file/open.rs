@@ -50,6 +50,19 @@ async fn opening_again_migrates_nothing_and_keeps_everything() {
     assert_eq!(again.health().await.unwrap().schema, 2);
 }
 
+/// The file as the first schema had it, with data in it.
+#[tokio::test]
+async fn an_upgrade_gives_open_approvals_their_place_in_the_inbox() {
+    let bench = SqliteBench::new().await.unwrap();
+    let wanted = before_people(&bench).await;
+    bench.store().close().await;
+    bench.sql(UNDO_PEOPLE).await;
+
+    let again: Arc<dyn Store> = Arc::new(SqliteStore::open(bench.path()).unwrap());
+
+    after_people(&again, &wanted).await;
+}
+
 async fn reopened_after(statement: &str) -> Option<StoreError> {
     let bench = SqliteBench::new().await.unwrap();
     bench.store().close().await;
