@@ -21,6 +21,7 @@ pub async fn a_transition_is_written_whole(bench: &impl Bench) {
     let agg = start(&store, reserved("k", now)).await;
     let mut asked = approval(agg.run.id, 1, now);
     asked.next_step_at = Some(now.plus_ms(5));
+    asked.edits = vec![edit(&asked, now)];
     let mut first = effect(agg.run.id, 1, now);
     first.state = EffectState::Completed;
     first.external_id = Some("ext-1".into());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use effectgate_core::{
     actor::{Actor, Subject},
-    approval::{Approval, ApprovalState, LoginRule, Terms, TokenGrant},
+    approval::{Approval, ApprovalState, Edit, LoginRule, Terms, TokenGrant},
     digest::Digest,
     effect::{Attempt, Effect, EffectState, Executor, decided_hash, provider_key},
     facts,
@@ -252,6 +252,20 @@ pub fn approval(run: RunId, n: i32, now: Timestamp) -> Approval {
         expires_at: now.plus_ms(DAY_MS),
         next_step_at: None,
         decided_at: None,
+    }
+}
+
+/// A change of the first effect's payload; moments in JSON have milliseconds.
+pub fn edit(approval: &Approval, now: Timestamp) -> Edit {
+    let mut after = approval.proposed.clone();
+    after[0].payload = "{\"ö\":2}".into();
+    Edit {
+        by: Subject::user("bo"),
+        at: Timestamp::from_micros(now.micros() / 1_000 * 1_000),
+        from_hash: approval.effects_hash,
+        to_hash: effects_hash(&after),
+        before: approval.proposed.clone(),
+        after,
     }
 }
 

@@ -54,7 +54,7 @@ pub async fn a_purge_is_bounded(bench: &impl Bench) {
 
 /// A completed run with a row in every table that hangs on a run.
 async fn full(store: &Arc<dyn Store>, key: &str, now: Timestamp) -> RunId {
-    let agg = awaiting(store, reserved(key, now), now, |_| {}).await;
+    let agg = awaiting(store, reserved(key, now), now, |a| a.edits = vec![edit(a, now)]).await;
     let mut decided = agg.approvals[0].clone();
     (decided.state, decided.decided_at) = (effectgate_core::approval::ApprovalState::Approved, Some(now));
     let transition = moved(&agg.run, now, |draft| {
@@ -156,7 +156,8 @@ pub async fn content_goes_before_the_run_and_the_hashes_stay(bench: &impl Bench)
     assert_eq!((after.run.state, after.run.version), (RunState::Completed, before.run.version));
     assert_eq!(after.run.payload_hash, before.run.payload_hash);
     assert_eq!((after.effects[0].payload.as_str(), after.effects[0].decided), ("", before.effects[0].decided));
-    assert!(after.approvals[0].proposed.is_empty());
+    assert!(after.approvals[0].proposed.is_empty() && after.approvals[0].edits.is_empty());
+    assert_eq!(before.approvals[0].edits.len(), 1);
     assert_eq!(after.approvals[0].effects_hash, before.approvals[0].effects_hash);
     assert_eq!(store.answer_find(run, &Digest::of(b"c")).await.unwrap(), None);
     let whole = chain(&store, run).await;
