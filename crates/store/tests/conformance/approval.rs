@@ -8,6 +8,7 @@ use effectgate_core::{
     digest::Digest,
     ids::Tenant,
     proposal::effects_hash,
+    time::Timestamp,
 };
 use effectgate_store::{ApprovalFilter, Store};
 
@@ -65,7 +66,9 @@ pub async fn edits_are_read_as_they_were_written(bench: &impl Bench) {
     let (from_hash, to_hash) = (edited.effects_hash, effects_hash(&edited.proposed));
     let after = edited.proposed.clone();
     edited.effects_hash = to_hash;
-    edited.edits = vec![Edit { by: Subject::user("bo"), at: now, from_hash, to_hash, before, after }];
+    // Moments in JSON have milliseconds.
+    let at = Timestamp::from_micros(now.micros() / 1_000 * 1_000);
+    edited.edits = vec![Edit { by: Subject::user("bo"), at, from_hash, to_hash, before, after }];
 
     commit(&store, moved(&agg.run, now, |d| d.transition_mut().approvals.push(edited.clone()))).await;
 
