@@ -13,4 +13,5 @@ mod postgres;
 mod replicas;
 mod review;
 mod serve;
+mod single_sign_on;
 mod support;

@@ -75,12 +75,15 @@ impl Identity {
         Err(Problem::new(Code::Forbidden, said).with("scopes", &words))
     }
 
-    /// A person's roles that are named like a scope give that scope.
+    /// A person's roles that are named like a scope give that scope; `worker` is for API keys alone.
     #[must_use]
     pub fn scopes(&self) -> Vec<KeyScope> {
         match self {
             Self::ApiKey(key) => key.scopes.clone(),
-            Self::Person(signed_in) => signed_in.person.roles.iter().filter_map(|r| KeyScope::parse(r)).collect(),
+            Self::Person(signed_in) => {
+                let scopes = signed_in.person.roles.iter().filter_map(|role| KeyScope::parse(role));
+                scopes.filter(|scope| *scope != KeyScope::Worker).collect()
+            }
         }
     }
 

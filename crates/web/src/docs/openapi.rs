@@ -34,9 +34,9 @@ const REASON: &[Code] = &[Code::ReasonRequired, Code::ReasonTooLong];
 fn own(operation: &str) -> Vec<Code> {
     use Code::{
         AlreadyDecided, ApprovalOver, BadKey, BadLease, CannotDecide, EffectDiffers, EffectNotBegun, EffectsChanged,
-        EffectsOpen, InvalidEdit, InvalidOutput, InvalidPayload, LeaseLost, LoginRequired, NotInAudience, NotQualified,
-        NothingChanged, PayloadConflict, SeparationOfDuties, SwitchOff, TooManyEdits, UnknownClass, UnknownFlow,
-        WrongState,
+        EffectsOpen, InvalidEdit, InvalidOutput, InvalidPayload, LeaseLost, LocalAccountsOff, LoginRequired,
+        NotInAudience, NotQualified, NothingChanged, PayloadConflict, SeparationOfDuties, SwitchOff, TooManyEdits,
+        UnknownClass, UnknownFlow, WrongState,
     };
     let (own, reason): (&[Code], bool) = match operation {
         "reserve" => (&[BadKey, BadLease, UnknownFlow, InvalidPayload, PayloadConflict], false),
@@ -66,6 +66,7 @@ fn own(operation: &str) -> Vec<Code> {
             ],
             true,
         ),
+        "sign_in" => (&[LocalAccountsOff], false),
         _ => (&[], false),
     };
     own.iter().chain(if reason { REASON } else { &[] }).copied().collect()
@@ -192,7 +193,15 @@ mod tests {
     use super::*;
 
     /// Codes that belong to no operation: paths that are not there, and pages.
-    const ELSEWHERE: [Code; 3] = [Code::NoSuchPath, Code::MethodNotAllowed, Code::UnknownToken];
+    const ELSEWHERE: [Code; 7] = [
+        Code::NoSuchPath,
+        Code::MethodNotAllowed,
+        Code::UnknownToken,
+        Code::SignInExpired,
+        Code::SignInRefused,
+        Code::NoRole,
+        Code::IssuerUnavailable,
+    ];
 
     #[test]
     fn every_code_is_documented_at_an_operation() {
