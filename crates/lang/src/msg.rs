@@ -326,4 +326,17 @@ messages! {
     LoginWith = "login-with" ["name"];
     LoginLocal = "login-local" [];
     LoginNobody = "login-nobody" [];
+    SignOnOverTitle = "sign-on-over-title" [];
+    SignOnOver = "sign-on-over" [];
+    SignOnAwayTitle = "sign-on-away-title" [];
+    SignOnAway = "sign-on-away" [];
+    SignOnRoleTitle = "sign-on-role-title" [];
+    SignOnRole = "sign-on-role" [];
+    SignOnRefusedTitle = "sign-on-refused-title" [];
+    SignOnRefused = "sign-on-refused" ["reason"];
+    SignOnStill = "sign-on-still" ["name"];
+    SignOnAgain = "sign-on-again" [];
+    SignOutTitle = "sign-out-title" [];
+    SignOutThere = "sign-out-there" ["name"];
+    SignOutOn = "sign-out-on" [];
 }

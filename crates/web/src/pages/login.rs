@@ -165,9 +165,12 @@ async fn signed_out(visit: &Visit, ended: Option<Ended>) -> Response {
     let Some(url) = configured.provider.sign_out(ended.id_token.as_deref(), visit.now).await else {
         return answer::see(LOGIN);
     };
-    let mut response = Note::new(None, "You are signed out here", format!("Now signing out of {}.", configured.name))
-        .way(url.as_str(), "Go on")
-        .answer(StatusCode::OK);
+    let t = &visit.tongue;
+    let there = t.with(Msg::SignOutThere, "name", &configured.name);
+    // Without the frame of somebody who is signed in: they are not any more.
+    let mut note = Note::new(None, t.say(Msg::SignOutTitle), there).way(url.as_str(), t.say(Msg::SignOutOn));
+    (note.frame.lang, note.frame.dir) = (t.language.tag(), t.language.dir());
+    let mut response = note.answer(StatusCode::OK);
     if let Ok(refresh) = HeaderValue::from_str(&format!("0; url={url}")) {
         response.headers_mut().insert(header::REFRESH, refresh);
     }

@@ -7,6 +7,7 @@ use axum::{
     extract::{Query, rejection::QueryRejection},
     response::Response,
 };
+use effectgate_lang::Msg;
 use effectgate_oidc::Answer;
 use http::{HeaderValue, Method, StatusCode, header};
 use serde::Deserialize;
@@ -65,24 +66,23 @@ pub(crate) async fn callback(
 
 /// Says why nobody was signed in, what that means, and the way on. Whoever is signed in still is.
 fn refused(visit: &Visit, problem: &Problem, next: &str) -> Response {
+    let t = &visit.tongue;
+    let note = |title, text: String| Note::new(Some(visit), t.say(title), text);
     let note = match problem.code() {
-        Code::SignInExpired => Note::new(Some(visit), "This sign-in is over", answer::sentence(problem.detail()))
-            .and("That happens with the back button, a bookmark of this page, or cookies that are switched off. Nothing was changed."),
-        Code::IssuerUnavailable => {
-            Note::new(Some(visit), "The sign-in service does not answer", answer::sentence(problem.detail()))
-                .and("This is between this server and your organisation's sign-in service, not your account. Try again in a minute.")
+        Code::SignInExpired => note(Msg::SignOnOverTitle, t.say(Msg::SignOnOver)),
+        Code::IssuerUnavailable => note(Msg::SignOnAwayTitle, t.say(Msg::SignOnAway)),
+        Code::NoRole => note(Msg::SignOnRoleTitle, t.say(Msg::SignOnRole)),
+        // The reason stays as the log has it: it is for whoever runs this server.
+        Code::SignInRefused => {
+            note(Msg::SignOnRefusedTitle, t.with(Msg::SignOnRefused, "reason", &answer::sentence(problem.detail())))
         }
-        Code::NoRole => Note::new(Some(visit), "You have no role here", answer::sentence(problem.detail()))
-            .and("Your organisation knows you, and this server gave you no session."),
-        Code::SignInRefused => Note::new(Some(visit), "You were not signed in", answer::sentence(problem.detail()))
-            .and("Nothing was changed. Try again; if it happens again, give this sentence to whoever runs this server."),
         _ => return answer::problem(problem, Some(visit)),
     };
     let note = match &visit.signed_in {
         Some(person) => {
-            note.and(format!("You are still signed in as {}.", person.display_name)).way("/inbox", "To the inbox")
+            note.and(t.with(Msg::SignOnStill, "name", &person.display_name)).way("/inbox", t.say(Msg::LoginToInbox))
         }
-        None => note.way(super::approval::login_path(visit, None, next), "Sign in again"),
+        None => note.way(super::approval::login_path(visit, None, next), t.say(Msg::SignOnAgain)),
     };
     let mut response = note.answer(problem.status());
     if let Some(ms) = problem.wait_ms() {
