@@ -63,6 +63,7 @@ kinds! {
     Released = "released",
     Closed = "closed",
     SwitchTurned = "switch_turned",
+    SwitchDrill = "switch_drill",
     KeyCreated = "key_created",
     KeyRevoked = "key_revoked",
     UserCreated = "user_created",

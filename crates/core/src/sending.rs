@@ -328,6 +328,30 @@ pub fn reconciled(
     Some(draft.changed())
 }
 
+/// Records what the provider said when a person asked. Nothing else changes: what follows from it is the person's to
+/// say, or the reconciler's at its own time.
+#[must_use]
+pub fn asked(run: &Run, effect: &Effect, actor: &Actor, look: &Look, now: Timestamp) -> Transition {
+    let (mut external_id, mut count, mut detail) = (None, None, None);
+    match look {
+        Look::Found { external_id: id } => external_id = id.as_deref(),
+        Look::FoundMany { count: n } => count = Some(*n),
+        Look::Nothing { detail: what } => detail = Some(what.as_str()),
+        Look::Absent | Look::InProgress => {}
+    }
+    let mut draft = Draft::on(run, now);
+    draft.entry(
+        EntryKind::Looked,
+        actor,
+        facts! { "effect" => effect.id, "lookup" => look.as_str(), "external_id" => external_id, "count" => count,
+        "detail" => detail, "next" => effect.state.as_str(), "reason" => ASKED },
+    );
+    draft.noted()
+}
+
+/// The reason in the entry of a look that a person asked for.
+pub const ASKED: &str = "asked";
+
 /// The phase in words, for explain.
 #[must_use]
 pub const fn phase_word(phase: Phase) -> &'static str {

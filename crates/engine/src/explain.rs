@@ -309,7 +309,9 @@ fn model(entries: &[SealedEntry]) -> Value {
     proposed.map(|e| entry_member(e, "facts")).and_then(|mut f| f.get_mut("model").map(Value::take)).unwrap_or_default()
 }
 
-fn moment(entry: &SealedEntry) -> Moment {
+/// One entry of a chain as it reads.
+#[must_use]
+pub fn moment(entry: &SealedEntry) -> Moment {
     let facts = entry_member(entry, "facts");
     let actor = entry_member(entry, "actor").as_str().unwrap_or_default().to_owned();
     Moment { at: entry.at, kind: entry.kind.clone(), text: crate::words::of(&entry.kind, &facts), actor }

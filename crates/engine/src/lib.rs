@@ -1,6 +1,8 @@
 //! effectgate-engine: what the product does, a verb a file. Loads an aggregate, asks core what follows, commits the
 //! transition, wakes the workers. No SQL, no HTTP server; the only room with a clock and with randomness.
 
+pub mod act;
+pub mod ask;
 pub mod audit;
 pub mod call;
 pub mod check;
@@ -11,6 +13,7 @@ pub mod connector;
 pub mod connectors;
 pub mod decide;
 pub mod dispatch;
+pub mod drill;
 pub mod driver;
 mod engine;
 pub mod error;

@@ -72,7 +72,10 @@ impl Engine {
     /// # Errors
     /// No reason, a name where the scope has none (or none where it has), the store.
     pub async fn turn_switch(&self, tenant: &Tenant, actor: &Actor, turn: &Turn) -> Result<(Vec<Switch>, Receipt)> {
-        self.check_turn(turn)?;
+        if turn.reason.trim().is_empty() {
+            return Err(EngineError::ReasonRequired);
+        }
+        self.check_scope(turn.scope, &turn.name)?;
         let receipt = self.commit_turn(tenant, actor, turn).await?;
         self.inner().switches.clear();
         self.tell_pages(&Touched::of(tenant, Topic::Switches));
@@ -84,22 +87,20 @@ impl Engine {
         Ok((self.switches_in_force().await, receipt))
     }
 
-    fn check_turn(&self, turn: &Turn) -> Result<()> {
-        if turn.reason.trim().is_empty() {
-            return Err(EngineError::ReasonRequired);
-        }
+    /// A switch nobody can mean is a typing error: it would hold nothing back.
+    pub(crate) fn check_scope(&self, scope: Scope, name: &str) -> Result<()> {
         let policy = self.policy();
-        let known = match turn.scope {
-            Scope::All => turn.name.is_empty(),
-            Scope::Tenant => !turn.name.is_empty(),
-            Scope::Flow => policy.flows.contains_key(turn.name.as_str()),
-            Scope::Provider => policy.providers.contains_key(turn.name.as_str()),
-            Scope::EffectType => policy.flows.values().any(|f| f.effects.contains_key(turn.name.as_str())),
+        let known = match scope {
+            Scope::All => name.is_empty(),
+            Scope::Tenant => !name.is_empty(),
+            Scope::Flow => policy.flows.contains_key(name),
+            Scope::Provider => policy.providers.contains_key(name),
+            Scope::EffectType => policy.flows.values().any(|f| f.effects.contains_key(name)),
         };
         if known {
             return Ok(());
         }
-        let detail = format!("there is no {} of the name {:?} here", turn.scope.as_str(), turn.name);
+        let detail = format!("there is no {} of the name {name:?} here", scope.as_str());
         Err(EngineError::BadMember { pointer: "/name".into(), detail })
     }
 

@@ -1,0 +1,193 @@
+//! The list of runs: searched by key, flow, state and time, newest first, in pages. The search is in the address, so it
+//! can be shared. Nothing is changed here.
+
+use askama::Template;
+use axum::{
+    extract::{Query, rejection::QueryRejection},
+    response::Response,
+};
+use effectgate_core::{
+    ids::{ApprovalId, EffectId, FlowName, RunId},
+    run::{EffectCounts, Run, RunState},
+};
+use effectgate_engine::EngineError;
+use effectgate_store::RunFilter;
+use http::StatusCode;
+use serde::Deserialize;
+
+use super::{
+    answer::{self, Frame},
+    listing::{self, Choice, PAGE, Pager, Tag},
+    text::Shown,
+    time::When,
+    visit::{Entitled, Visit},
+};
+use crate::auth::allowed::Read;
+
+/// The search as it stands in the address; times are in the person's zone.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(crate) struct Search {
+    key: String,
+    flow: String,
+    state: String,
+    since: String,
+    until: String,
+    cursor: String,
+}
+
+#[derive(Template)]
+#[template(path = "runs.html")]
+struct RunsPage {
+    frame: Frame,
+    search: Search,
+    flows: Vec<Choice>,
+    states: Vec<Choice>,
+    zone: String,
+    lines: Vec<Line>,
+    pager: Pager,
+    is_search: bool,
+    error: Option<&'static str>,
+}
+
+struct Line {
+    href: String,
+    key: Shown,
+    flow: Shown,
+    state: Tag,
+    attempts: String,
+    effects: String,
+    updated: When,
+}
+
+const PATH: &str = "/runs";
+
+pub(crate) async fn show(
+    Entitled { visit, .. }: Entitled<Read>,
+    search: Result<Query<Search>, QueryRejection>,
+) -> Response {
+    let Ok(Query(mut search)) = search else {
+        return page(&visit, Search::default(), Err("This address is not one of a search."));
+    };
+    search.key = search.key.trim().to_owned();
+    if let Some(path) = named(&visit, &search.key).await {
+        return answer::see(&path);
+    }
+    let filter = match filter(&visit, &search) {
+        Ok(filter) => filter,
+        Err(error) => return page(&visit, search, Err(error)),
+    };
+    match visit.app.engine.store().run_find(visit.tenant(), &filter).await {
+        Ok(found) => {
+            let lines = found.items.iter().map(|run| line(&visit, run)).collect();
+            page(&visit, search, Ok((lines, found.next)))
+        }
+        Err(error) => answer::problem(&EngineError::from(error).into(), Some(&visit)),
+    }
+}
+
+/// Somebody who types an id wants that very thing.
+async fn named(visit: &Visit, text: &str) -> Option<String> {
+    let run: RunId = text
+        .parse()
+        .or_else(|_| text.parse().map(|id: EffectId| id.run))
+        .or_else(|_| text.parse().map(|id: ApprovalId| id.run))
+        .ok()?;
+    let found = visit.app.engine.store().run_load(visit.tenant(), run).await;
+    found.ok().flatten().map(|_| format!("/runs/{run}"))
+}
+
+fn filter(visit: &Visit, search: &Search) -> Result<RunFilter, &'static str> {
+    let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+    if [&search.key, &search.flow, &search.cursor].iter().any(|text| text.contains('\0')) {
+        return Err("The character U+0000 is in no key and no flow.");
+    }
+    if !search.state.is_empty() && !RunState::WORDS.contains(&search.state.as_str()) {
+        return Err("There is no such state.");
+    }
+    let moment = |text: &str, error| match text {
+        "" => Ok(None),
+        text => listing::local(visit, text).map(Some).ok_or(error),
+    };
+    Ok(RunFilter {
+        flow: given(&search.flow).map(FlowName::new),
+        key: given(&search.key),
+        state: given(&search.state),
+        since: moment(&search.since, "“From” is no date with a time.")?,
+        until: moment(&search.until, "“Before” is no date with a time.")?,
+        cursor: given(&search.cursor),
+        limit: PAGE,
+    })
+}
+
+type Found = (Vec<Line>, Option<String>);
+
+fn page(visit: &Visit, search: Search, found: Result<Found, &'static str>) -> Response {
+    let policy = visit.app.engine.policy();
+    let (status, error) = match &found {
+        Ok(_) => (StatusCode::OK, None),
+        Err(error) => (StatusCode::BAD_REQUEST, Some(*error)),
+    };
+    let (lines, next) = found.unwrap_or_default();
+    let query = search.query();
+    let template = RunsPage {
+        frame: Frame::new("Runs", Some(visit)),
+        flows: listing::choices(policy.flows.keys().map(FlowName::as_str), &search.flow),
+        states: listing::choices(RunState::WORDS, &search.state),
+        zone: listing::zone_name(visit),
+        lines,
+        pager: Pager::new(PATH, &query, search.cursor.is_empty(), next.as_deref()),
+        is_search: query.iter().any(|(_, value)| !value.is_empty()),
+        search,
+        error,
+    };
+    answer::page(status, &template)
+}
+
+impl Search {
+    fn query(&self) -> [(&'static str, String); 5] {
+        [
+            ("key", self.key.clone()),
+            ("flow", self.flow.clone()),
+            ("state", self.state.clone()),
+            ("since", self.since.clone()),
+            ("until", self.until.clone()),
+        ]
+    }
+}
+
+fn line(visit: &Visit, run: &Run) -> Line {
+    Line {
+        href: format!("{PATH}/{}", run.id),
+        key: Shown::new(&run.key),
+        flow: Shown::new(run.flow.as_str()),
+        state: Tag::new(run.state.as_str(), run.state.reason()),
+        attempts: format!("{} of {}", run.attempts, run.attempts_max),
+        effects: effects(run.effects),
+        updated: listing::when(visit, run.updated_at),
+    }
+}
+
+/// How a run's effects stand, the most telling first.
+pub(super) fn effects(counts: EffectCounts) -> String {
+    let EffectCounts { total, open, failed, cancelled } = counts;
+    if total == 0 {
+        return "none".into();
+    }
+    let done = total - open - failed - cancelled;
+    let parts = [(done, "done"), (open, "open"), (failed, "failed"), (cancelled, "cancelled")];
+    let told: Vec<String> = parts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
+    told.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn effects_are_told_by_how_they_stand() {
+        let counts = EffectCounts { total: 5, open: 1, failed: 1, cancelled: 1 };
+        assert_eq!(effects(counts), "2 done, 1 open, 1 failed, 1 cancelled");
+        assert_eq!(effects(EffectCounts::default()), "none");
+    }
+}
