@@ -2,8 +2,9 @@
 //! moments in the person's zone.
 
 use effectgate_core::time::Timestamp;
+use effectgate_lang::{Language, Zone};
 
-use super::{time::When, visit::Visit};
+use super::visit::Visit;
 
 /// Items on one page of a list.
 pub(super) const PAGE: u32 = 50;
@@ -69,22 +70,32 @@ pub(super) fn words(word: &str) -> String {
 }
 
 /// A moment in the person's zone.
-pub(super) fn when(visit: &Visit, at: Timestamp) -> When {
-    When::new(at, visit.now)
+pub(super) struct Moment {
+    pub(super) iso: String,
+    /// `2026-10-25 02:30 Europe/Stockholm (UTC+02:00)`.
+    pub(super) text: String,
+    /// For a table: the offset without the zone's name, which stands once on the page.
+    pub(super) short: String,
+    /// `5 min ago`.
+    pub(super) relative: String,
 }
 
-/// The zone's name, for what a form asks.
-pub(super) fn zone_name(_: &Visit) -> String {
-    "UTC".to_owned()
+impl Moment {
+    pub(super) fn new(visit: &Visit, at: Timestamp) -> Self {
+        let zone = zone(visit);
+        let text = effectgate_lang::when(at, &zone, Language::En);
+        Self {
+            iso: at.to_string(),
+            short: text.replace(&format!(" {zone} ("), " ").trim_end_matches(')').to_owned(),
+            relative: effectgate_lang::relative(at, visit.now, Language::En),
+            text,
+        }
+    }
 }
 
-/// What a `datetime-local` field holds, as a moment in the person's zone. Of an hour that comes twice the earlier is
-/// meant; in an hour that is left out the moment is as long after the gap's beginning as was typed. A day alone is its
-/// first moment. `None` for anything else.
-pub(super) fn local(_: &Visit, typed: &str) -> Option<Timestamp> {
-    let with_time = if typed.contains('T') { typed.to_owned() } else { format!("{typed}T00:00") };
-    let whole = if with_time.matches(':').count() == 1 { format!("{with_time}:00") } else { with_time };
-    format!("{whole}Z").parse().ok()
+/// The zone of whoever looks.
+pub(super) fn zone(_: &Visit) -> Zone {
+    Zone::utc()
 }
 
 #[cfg(test)]

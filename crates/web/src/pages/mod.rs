@@ -29,6 +29,14 @@ mod viewer;
 mod visit;
 mod weeks;
 
+// The night shift's pages, and what they share.
+mod action;
+mod listing;
+mod posted;
+mod review;
+mod run;
+mod runs;
+
 use axum::{
     Router,
     extract::DefaultBodyLimit,
@@ -67,7 +75,22 @@ pub fn router() -> Router<App> {
         .route("/me/password", post(me::password))
         .route("/me/sign-out", post(me::sign_out))
         .route("/metrics/weeks", get(weeks::show))
+        .merge(night_shift())
         .layer(DefaultBodyLimit::max(FORM_BYTES_MAX))
         .merge(assets::router())
         .layer(map_response(answer::guarded))
+}
+
+/// The pages of operators, auditors and owners of the switch.
+fn night_shift() -> Router<App> {
+    Router::new()
+        .route("/runs", get(runs::show))
+        .route("/runs/{id}", get(run::show))
+        .route("/runs/{id}/release", post(run::act::release))
+        .route("/runs/{id}/close", post(run::act::close))
+        .route("/effects/{id}/cancel", post(run::act::cancel))
+        .route("/review", get(review::show))
+        .route("/review/{id}", get(review::effect::show))
+        .route("/review/{id}/ask", post(review::settle::ask))
+        .route("/review/{id}/settle", post(review::settle::settle))
 }

@@ -17,12 +17,11 @@ use serde::Deserialize;
 
 use super::{
     answer::{self, Frame},
-    listing::{self, Choice, PAGE, Pager, Tag},
+    listing::{self, Choice, Moment, PAGE, Pager, Tag},
     text::Shown,
-    time::When,
     visit::{Entitled, Visit},
 };
-use crate::auth::allowed::Read;
+use crate::auth::{Identity, allowed::Read};
 
 /// The search as it stands in the address; times are in the person's zone.
 #[derive(Deserialize, Default)]
@@ -57,27 +56,27 @@ struct Line {
     state: Tag,
     attempts: String,
     effects: String,
-    updated: When,
+    updated: Moment,
 }
 
 const PATH: &str = "/runs";
 
 pub(crate) async fn show(
-    Entitled { visit, .. }: Entitled<Read>,
+    Entitled { visit, who, .. }: Entitled<Read>,
     search: Result<Query<Search>, QueryRejection>,
 ) -> Response {
     let Ok(Query(mut search)) = search else {
         return page(&visit, Search::default(), Err("This address is not one of a search."));
     };
     search.key = search.key.trim().to_owned();
-    if let Some(path) = named(&visit, &search.key).await {
+    if let Some(path) = named(&visit, &who, &search.key).await {
         return answer::see(&path);
     }
     let filter = match filter(&visit, &search) {
         Ok(filter) => filter,
         Err(error) => return page(&visit, search, Err(error)),
     };
-    match visit.app.engine.store().run_find(visit.tenant(), &filter).await {
+    match visit.app.engine.store().run_find(who.tenant(), &filter).await {
         Ok(found) => {
             let lines = found.items.iter().map(|run| line(&visit, run)).collect();
             page(&visit, search, Ok((lines, found.next)))
@@ -87,13 +86,13 @@ pub(crate) async fn show(
 }
 
 /// Somebody who types an id wants that very thing.
-async fn named(visit: &Visit, text: &str) -> Option<String> {
+async fn named(visit: &Visit, who: &Identity, text: &str) -> Option<String> {
     let run: RunId = text
         .parse()
         .or_else(|_| text.parse().map(|id: EffectId| id.run))
         .or_else(|_| text.parse().map(|id: ApprovalId| id.run))
         .ok()?;
-    let found = visit.app.engine.store().run_load(visit.tenant(), run).await;
+    let found = visit.app.engine.store().run_load(who.tenant(), run).await;
     found.ok().flatten().map(|_| format!("/runs/{run}"))
 }
 
@@ -105,9 +104,10 @@ fn filter(visit: &Visit, search: &Search) -> Result<RunFilter, &'static str> {
     if !search.state.is_empty() && !RunState::WORDS.contains(&search.state.as_str()) {
         return Err("There is no such state.");
     }
+    let zone = listing::zone(visit);
     let moment = |text: &str, error| match text {
         "" => Ok(None),
-        text => listing::local(visit, text).map(Some).ok_or(error),
+        text => zone.instant(text).map(Some).ok_or(error),
     };
     Ok(RunFilter {
         flow: given(&search.flow).map(FlowName::new),
@@ -130,14 +130,16 @@ fn page(visit: &Visit, search: Search, found: Result<Found, &'static str>) -> Re
     };
     let (lines, next) = found.unwrap_or_default();
     let query = search.query();
+    let pager = Pager::new(PATH, &query, search.cursor.is_empty(), next.as_deref());
+    let is_search = query.iter().any(|(_, value)| !value.is_empty());
     let template = RunsPage {
         frame: Frame::new("Runs", Some(visit)),
         flows: listing::choices(policy.flows.keys().map(FlowName::as_str), &search.flow),
         states: listing::choices(RunState::WORDS, &search.state),
-        zone: listing::zone_name(visit),
+        zone: listing::zone(visit).to_string(),
         lines,
-        pager: Pager::new(PATH, &query, search.cursor.is_empty(), next.as_deref()),
-        is_search: query.iter().any(|(_, value)| !value.is_empty()),
+        pager,
+        is_search,
         search,
         error,
     };
@@ -145,14 +147,9 @@ fn page(visit: &Visit, search: Search, found: Result<Found, &'static str>) -> Re
 }
 
 impl Search {
-    fn query(&self) -> [(&'static str, String); 5] {
-        [
-            ("key", self.key.clone()),
-            ("flow", self.flow.clone()),
-            ("state", self.state.clone()),
-            ("since", self.since.clone()),
-            ("until", self.until.clone()),
-        ]
+    fn query(&self) -> [(&'static str, &str); 5] {
+        let Self { key, flow, state, since, until, .. } = self;
+        [("key", key), ("flow", flow), ("state", state), ("since", since), ("until", until)]
     }
 }
 
@@ -164,7 +161,7 @@ fn line(visit: &Visit, run: &Run) -> Line {
         state: Tag::new(run.state.as_str(), run.state.reason()),
         attempts: format!("{} of {}", run.attempts, run.attempts_max),
         effects: effects(run.effects),
-        updated: listing::when(visit, run.updated_at),
+        updated: Moment::new(visit, run.updated_at),
     }
 }
 

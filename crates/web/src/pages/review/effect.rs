@@ -1,0 +1,220 @@
+//! One effect on the desk: what was sent, to whom and how far it got, what the provider says, what to search for, and
+//! what may be done. Open for every effect that was ever tried, so that a contradiction can be read after the end too.
+
+use askama::Template;
+use axum::{extract::Path, response::Response};
+use effectgate_core::{
+    effect::{Effect, EffectState},
+    ids::EffectId,
+    operate::Resolution,
+    provider::{Class, Provider},
+    run::Aggregate,
+};
+use effectgate_engine::{
+    EngineError,
+    act::{self, Act},
+};
+use http::StatusCode;
+
+use super::{
+    super::{
+        action::{Action, Refusal, Words},
+        answer::{self, Frame, Note},
+        listing::Moment,
+        run::{Said, effects::EffectBlock, entries::EntryLine},
+        text::{Shown, TextBlock},
+        visit::{Entitled, Visit},
+    },
+    Clock, clock,
+    looks::{Look, looks},
+};
+use crate::{
+    auth::{
+        Identity,
+        allowed::{Need as _, Operate, Read, ReadContent},
+    },
+    problem::Result,
+};
+
+#[derive(Template)]
+#[template(path = "review_effect.html")]
+struct EffectPage {
+    frame: Frame,
+    banner: Option<super::super::approval::Banner>,
+    flow: Shown,
+    key: Shown,
+    run: String,
+    effect: EffectBlock,
+    /// How it stands, in a sentence.
+    standing: String,
+    since: Option<Moment>,
+    clock: Option<Clock>,
+    /// The exact bytes. `None` for those who may not read them.
+    payload: Option<TextBlock>,
+    is_erased: bool,
+    looks: Vec<Look>,
+    ask: Option<Ask>,
+    /// Why nobody can be asked from here.
+    no_lookup: Option<String>,
+    actions: Vec<Action>,
+    /// What people did about it, newest first.
+    acts: Vec<EntryLine>,
+    is_done: bool,
+    zone: String,
+}
+
+/// The button that asks the provider.
+struct Ask {
+    path: String,
+    csrf: String,
+}
+
+pub(crate) async fn show(Entitled { visit, who, .. }: Entitled<Read>, Path(id): Path<String>) -> Response {
+    match id.parse() {
+        Ok(id) => page(&visit, &who, id, Said::default(), StatusCode::OK).await,
+        Err(_) => no_such_effect(&visit),
+    }
+}
+
+pub(super) async fn page(visit: &Visit, who: &Identity, id: EffectId, said: Said, status: StatusCode) -> Response {
+    match build(visit, who, id, said).await {
+        Ok(Some(page)) => answer::page(status, &page),
+        Ok(None) => no_such_effect(visit),
+        Err(problem) => answer::problem(&problem, Some(visit)),
+    }
+}
+
+pub(super) fn no_such_effect(visit: &Visit) -> Response {
+    Note::new(Some(visit), "There is no such effect", "It does not exist here, or its record was removed after its time.")
+        .way("/review", "To the review desk")
+        .answer(StatusCode::NOT_FOUND)
+}
+
+/// Entries in which looks and acts are searched for: a run has a few dozen.
+const ENTRIES: i64 = 500;
+
+async fn build(visit: &Visit, who: &Identity, id: EffectId, said: Said) -> Result<Option<EffectPage>> {
+    let (engine, tenant) = (&visit.app.engine, who.tenant());
+    let Some(agg) = engine.store().run_load(tenant, id.run).await.map_err(EngineError::from)? else { return Ok(None) };
+    let Some(effect) = agg.effects.iter().find(|e| e.id == id) else { return Ok(None) };
+    let explanation = match engine.explain(tenant, id.run).await {
+        Ok(explanation) => explanation,
+        Err(EngineError::NotFound(_)) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let Some(story) = explanation.effects.iter().find(|story| story.id == id.to_string()) else { return Ok(None) };
+    let after = (agg.run.head.seq - ENTRIES).max(0);
+    let entries = engine.store().journal_read(id.run, after, ENTRIES as u32).await.map_err(EngineError::from)?;
+    let (looks, provider) = (looks(visit, id, &entries), engine.policy().provider(&effect.provider).map(|p| &p.provider));
+    let (may_operate, may_read) = (who.need(Operate::ANY_OF).is_ok(), who.need(ReadContent::ANY_OF).is_ok());
+    let found = looks.iter().find_map(|look| look.external_id.clone());
+    let can_ask = may_operate && effect.fence.0 > 0 && provider.is_some_and(|p| p.lookup.is_some());
+    let acts = entries.iter().rev().filter(|entry| is_act(entry, id)).map(|entry| EntryLine::new(visit, entry));
+    Ok(Some(EffectPage {
+        frame: Frame::new("Review", Some(visit)),
+        banner: said.banner,
+        flow: Shown::new(agg.run.flow.as_str()),
+        key: Shown::new(&agg.run.key),
+        run: format!("/runs/{}", agg.run.id),
+        standing: standing(effect, provider),
+        since: effect.unknown_since.map(|at| Moment::new(visit, at)),
+        clock: clock(visit, &agg.run, effect),
+        is_erased: effect.payload.is_empty(),
+        payload: may_read.then(|| TextBlock::new(&effect.payload)),
+        ask: can_ask.then(|| ask(visit, id)),
+        no_lookup: no_lookup(effect, provider),
+        actions: if may_operate { actions(visit, &agg, effect, provider, found, said.refusal.as_ref()) } else { vec![] },
+        acts: acts.collect(),
+        is_done: effect.state.is_final(),
+        effect: EffectBlock::new(visit, effect, story),
+        looks,
+        zone: super::super::listing::zone(visit).to_string(),
+    }))
+}
+
+fn is_act(entry: &effectgate_core::journal::SealedEntry, id: EffectId) -> bool {
+    matches!(entry.kind.as_str(), "effect_resolved" | "effect_cancelled") && entry.text.contains(&format!("\"{id}\""))
+}
+
+fn ask(visit: &Visit, id: EffectId) -> Ask {
+    let path = format!("/review/{id}/ask");
+    Ask { csrf: visit.forms().token(&path), path }
+}
+
+fn no_lookup(effect: &Effect, provider: Option<&Provider>) -> Option<String> {
+    match provider {
+        Some(provider) if provider.lookup.is_some() => None,
+        Some(provider) if provider.smtp => Some(format!(
+            "A mail server cannot be asked. Search for the Message-ID in the outbox or the log of {}.",
+            super::super::text::one_line(effect.provider.as_str())
+        )),
+        Some(_) => Some("This provider declares no lookup, so it cannot be asked from here. Search over there by hand.".into()),
+        None => Some("This provider is not in the config any more, so it cannot be asked from here.".into()),
+    }
+}
+
+fn standing(effect: &Effect, provider: Option<&Provider>) -> String {
+    let enforcing = provider.is_some_and(|p| matches!(p.class, Class::Enforcing { .. }));
+    match effect.state {
+        EffectState::Review { .. } => "It may have happened over there, and nobody knows. It will not be sent again unless a person says so.".into(),
+        EffectState::Unknown { .. } if enforcing => "It may have happened over there. The server looks, or sends it again with the same key, which the provider honours.".into(),
+        EffectState::Unknown { .. } => "It may have happened over there. The server looks again by itself; you can settle it now.".into(),
+        EffectState::Sending => "An attempt is under way. Its outcome will be on record in a moment.".into(),
+        EffectState::Pending { .. } | EffectState::Scheduled { .. } => "It waits to be sent.".into(),
+        EffectState::Completed => "It happened.".into(),
+        EffectState::Failed => "It failed for good: it did not happen.".into(),
+        EffectState::Cancelled => "It was cancelled: it will not be sent.".into(),
+    }
+}
+
+/// The legal ways out, each with what it does.
+fn actions(
+    visit: &Visit,
+    agg: &Aggregate,
+    effect: &Effect,
+    provider: Option<&Provider>,
+    found: Option<String>,
+    refusal: Option<&Refusal>,
+) -> Vec<Action> {
+    if !matches!(effect.state, EffectState::Review { .. } | EffectState::Unknown { .. }) {
+        return Vec::new();
+    }
+    let shown = act::mark(agg, &Act::Resolve(effect.id, Resolution::Cancel)).unwrap_or_default();
+    let action = |n, words| Action::new(visit, format!("/review/{}/settle", effect.id), n, shown, words);
+    let happened = action(1, happened()).with_external_id(found.unwrap_or_default());
+    [happened, action(2, send_again(provider)), action(3, cancel())].map(|a| a.again(refusal)).into()
+}
+
+fn happened() -> Words {
+    Words {
+        name: "happened",
+        title: "It happened",
+        does: "The effect counts as completed with this id, and nothing is sent.".into(),
+        button: "It happened",
+        is_stop: false,
+    }
+}
+
+fn send_again(provider: Option<&Provider>) -> Words {
+    let guard = match provider.map(|p| p.class) {
+        Some(Class::Enforcing { .. }) => "The provider honours the key, within its window.",
+        _ => "Nothing over there stops a second execution: if it did happen, it happens twice.",
+    };
+    Words {
+        name: "send_again",
+        title: "It did not happen: send it again",
+        does: format!("One more attempt with the same provider key and the same bytes, as soon as the switch lets it go. {guard}"),
+        button: "It did not happen, send again",
+        is_stop: true,
+    }
+}
+
+fn cancel() -> Words {
+    Words {
+        name: "cancel",
+        title: "It did not happen: cancel it",
+        does: "The effect ends as cancelled, nothing is sent, and the run ends once its other effects have.".into(),
+        button: "It did not happen, cancel",
+        is_stop: true,
+    }
+}
