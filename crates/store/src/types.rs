@@ -107,8 +107,28 @@ pub struct EffectFilter {
     /// States' words; empty means all.
     pub states: Vec<String>,
     pub provider: Option<ProviderName>,
+    /// The one that changed longest ago first. Only with one state, and one that is not final: others are ordered by
+    /// their last change, newest first, whatever this says.
+    pub oldest_first: bool,
     pub cursor: Option<String>,
     pub limit: u32,
+}
+
+impl EffectFilter {
+    /// The states in which something may still leave, or be found out.
+    const OPEN: [&'static str; 5] = ["scheduled", "pending", "sending", "unknown", "review"];
+
+    /// The state, if exactly one is asked for and it is not final.
+    pub(crate) fn one_open_state(&self) -> Option<&str> {
+        match self.states.as_slice() {
+            [state] => Self::OPEN.into_iter().find(|open| open == state),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_oldest_first(&self) -> bool {
+        self.oldest_first && self.one_open_state().is_some()
+    }
 }
 
 #[derive(Debug, Clone, Default)]

@@ -44,6 +44,8 @@ fn no_periodic_statement_reads_a_whole_table() {
         ("effects lost", effect::LOST),
         ("effects unknown", effect::UNKNOWN),
         ("effects found", effect::FIND),
+        ("open effects, newest", effect::FIND_OPEN_NEWEST),
+        ("open effects, oldest", effect::FIND_OPEN_OLDEST),
         ("approval by token", approval::BY_TOKEN),
         ("approvals open", approval::FIND_OPEN),
         ("approvals found", approval::FIND),

@@ -77,7 +77,7 @@ impl EffectQuery {
             return Err(Problem::new(Code::BadParameter, said));
         }
         let provider = self.provider.map(ProviderName::new);
-        Ok(EffectFilter { states, provider, cursor: self.cursor, limit: limit(self.limit)? })
+        Ok(EffectFilter { states, provider, cursor: self.cursor, limit: limit(self.limit)?, oldest_first: false })
     }
 }
 

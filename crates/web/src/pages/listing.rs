@@ -41,9 +41,18 @@ pub(super) struct Choice {
     pub(super) is_chosen: bool,
 }
 
-/// The choices of a select. One that came in the address and is not among them (a flow that left the config) is kept.
+/// The choices of a select of our own words. One that came in the address and is not among them is kept.
 pub(super) fn choices<'a>(all: impl IntoIterator<Item = &'a str>, chosen: &str) -> Vec<Choice> {
-    let choice = |value: &str| Choice { value: value.into(), text: words(value), is_chosen: value == chosen };
+    choice_list(all, chosen, words)
+}
+
+/// The same for names out of the config, as they stand there. A flow that has left the config is kept.
+pub(super) fn names<'a>(all: impl IntoIterator<Item = &'a str>, chosen: &str) -> Vec<Choice> {
+    choice_list(all, chosen, super::text::one_line)
+}
+
+fn choice_list<'a>(all: impl IntoIterator<Item = &'a str>, chosen: &str, text: fn(&str) -> String) -> Vec<Choice> {
+    let choice = |value: &str| Choice { value: value.into(), text: text(value), is_chosen: value == chosen };
     let mut list: Vec<Choice> = all.into_iter().map(choice).collect();
     if !chosen.is_empty() && !list.iter().any(|c| c.is_chosen) {
         list.push(choice(chosen));

@@ -31,6 +31,7 @@ mod weeks;
 
 // The night shift's pages, and what they share.
 mod action;
+mod effects;
 mod listing;
 mod posted;
 mod review;
@@ -88,6 +89,7 @@ fn night_shift() -> Router<App> {
         .route("/runs/{id}", get(run::show))
         .route("/runs/{id}/release", post(run::act::release))
         .route("/runs/{id}/close", post(run::act::close))
+        .route("/effects", get(effects::show))
         .route("/effects/{id}/cancel", post(run::act::cancel))
         .route("/review", get(review::show))
         .route("/review/{id}", get(review::effect::show))

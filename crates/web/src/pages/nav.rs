@@ -7,7 +7,7 @@ use effectgate_lang::Msg;
 use super::tongue::Tongue;
 use crate::auth::{
     Identity,
-    allowed::{Audit, Known, Need, Read, ReadContent},
+    allowed::{Audit, Known, Need, Read},
 };
 
 /// A link of the navigation.
@@ -24,7 +24,7 @@ struct Sign(&'static str, Msg, &'static [KeyScope], &'static [&'static str]);
 const SIGNS: [Sign; 8] = [
     Sign("/inbox", Msg::NavInbox, Known::ANY_OF, &["/inbox", "/approvals", "/a"]),
     Sign("/runs", Msg::NavRuns, Read::ANY_OF, &["/runs"]),
-    Sign("/review", Msg::NavReview, ReadContent::ANY_OF, &["/review"]),
+    Sign("/review", Msg::NavReview, Read::ANY_OF, &["/review"]),
     Sign("/effects", Msg::NavEffects, Read::ANY_OF, &["/effects"]),
     Sign("/switches", Msg::NavSwitches, Read::ANY_OF, &["/switches"]),
     Sign("/metrics/weeks", Msg::NavMetrics, Read::ANY_OF, &["/metrics"]),
