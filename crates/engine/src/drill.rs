@@ -118,7 +118,8 @@ impl Engine {
     ) -> Result<()> {
         let (mut cursor, mut seen) = (None, 0);
         loop {
-            let filter = EffectFilter { states: vec![state.to_owned()], cursor, limit: PAGE, ..EffectFilter::default() };
+            let filter =
+                EffectFilter { states: vec![state.to_owned()], cursor, limit: PAGE, ..EffectFilter::default() };
             let page = self.store().effect_find(tenant, &filter).await?;
             for item in &page.items {
                 drill.add(&item.effect, judge(&item.run, &item.effect, off, in_force));

@@ -139,6 +139,10 @@ pub async fn find_pages_through_a_tenants_effects(bench: &impl Bench) {
 
     assert_eq!(pages(&store, base.clone()).await, [1, 5, 4, 3, 2].map(mail));
     assert_eq!(pages(&store, EffectFilter { states: of(&["completed"]), ..base.clone() }).await, [1].map(mail));
+    let pending = EffectFilter { states: of(&["pending"]), ..base.clone() };
+    assert_eq!(pages(&store, pending.clone()).await, [5, 4, 3, 2].map(mail));
+    let oldest = EffectFilter { oldest_first: true, ..pending };
+    assert_eq!(pages(&store, oldest).await, [2, 3, 4, 5].map(mail));
     let open = EffectFilter { states: of(&["pending", "review"]), ..base.clone() };
     assert_eq!(pages(&store, open).await, [5, 4, 3, 2].map(mail));
     let shop = EffectFilter { provider: Some(ProviderName::new("shop")), ..base.clone() };

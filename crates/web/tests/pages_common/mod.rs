@@ -25,6 +25,7 @@ use effectgate_engine::{
     clock::Clock,
     notify::{Channel, Channels, Message},
     people::UserPut,
+    policy::Policy,
     propose::{Asked, Output, Request as ProposalRequest},
     reserve::{KeyGiven, PayloadGiven, Request as ReserveRequest, Reserved},
 };
@@ -91,6 +92,11 @@ pub const MAIL: Wanted<'static> =
 
 impl World {
     pub fn new(options: &Options) -> Self {
+        Self::over(options, |_| {})
+    }
+
+    /// With more in the policy than these tests have in common.
+    pub fn over(options: &Options, more: impl FnOnce(&mut Policy)) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let clock = TestClock(Arc::new(AtomicI64::new(1_790_000_000_000_000)));
         let (of_store, mail) = (clock.clone(), Caught::default());
@@ -98,7 +104,9 @@ impl World {
         let store: Arc<dyn Store> =
             Arc::new(SqliteStore::open_with_clock(path, Arc::new(move || of_store.now())).unwrap());
         let channels = Channels { mail: Some(Arc::new(mail.clone())), ..Channels::default() };
-        let engine = Engine::new(store.clone(), policy::policy(options, channels), Arc::new(clock.clone()));
+        let mut policy = policy::policy(options, channels);
+        more(&mut policy);
+        let engine = Engine::new(store.clone(), policy, Arc::new(clock.clone()));
         let settings = WebSettings {
             public_url: policy::PUBLIC_URL.into(),
             cookie_secure: options.cookie_secure,

@@ -85,9 +85,13 @@ pub(super) async fn page(visit: &Visit, who: &Identity, id: EffectId, said: Said
 }
 
 pub(super) fn no_such_effect(visit: &Visit) -> Response {
-    Note::new(Some(visit), "There is no such effect", "It does not exist here, or its record was removed after its time.")
-        .way("/review", "To the review desk")
-        .answer(StatusCode::NOT_FOUND)
+    Note::new(
+        Some(visit),
+        "There is no such effect",
+        "It does not exist here, or its record was removed after its time.",
+    )
+    .way("/review", "To the review desk")
+    .answer(StatusCode::NOT_FOUND)
 }
 
 /// Entries in which looks and acts are searched for: a run has a few dozen.
@@ -105,7 +109,8 @@ async fn build(visit: &Visit, who: &Identity, id: EffectId, said: Said) -> Resul
     let Some(story) = explanation.effects.iter().find(|story| story.id == id.to_string()) else { return Ok(None) };
     let after = (agg.run.head.seq - ENTRIES).max(0);
     let entries = engine.store().journal_read(id.run, after, ENTRIES as u32).await.map_err(EngineError::from)?;
-    let (looks, provider) = (looks(visit, id, &entries), engine.policy().provider(&effect.provider).map(|p| &p.provider));
+    let (looks, provider) =
+        (looks(visit, id, &entries), engine.policy().provider(&effect.provider).map(|p| &p.provider));
     let (may_operate, may_read) = (who.need(Operate::ANY_OF).is_ok(), who.need(ReadContent::ANY_OF).is_ok());
     let found = looks.iter().find_map(|look| look.external_id.clone());
     let can_ask = may_operate && effect.fence.0 > 0 && provider.is_some_and(|p| p.lookup.is_some());
@@ -123,7 +128,11 @@ async fn build(visit: &Visit, who: &Identity, id: EffectId, said: Said) -> Resul
         payload: may_read.then(|| TextBlock::new(&effect.payload)),
         ask: can_ask.then(|| ask(visit, id)),
         no_lookup: no_lookup(effect, provider),
-        actions: if may_operate { actions(visit, &agg, effect, provider, found, said.refusal.as_ref()) } else { vec![] },
+        actions: if may_operate {
+            actions(visit, &agg, effect, provider, found, said.refusal.as_ref())
+        } else {
+            vec![]
+        },
         acts: acts.collect(),
         is_done: effect.state.is_final(),
         effect: EffectBlock::new(visit, effect, story),
@@ -148,7 +157,9 @@ fn no_lookup(effect: &Effect, provider: Option<&Provider>) -> Option<String> {
             "A mail server cannot be asked. Search for the Message-ID in the outbox or the log of {}.",
             super::super::text::one_line(effect.provider.as_str())
         )),
-        Some(_) => Some("This provider declares no lookup, so it cannot be asked from here. Search over there by hand.".into()),
+        Some(_) => {
+            Some("This provider declares no lookup, so it cannot be asked from here. Search over there by hand.".into())
+        }
         None => Some("This provider is not in the config any more, so it cannot be asked from here.".into()),
     }
 }
@@ -203,7 +214,9 @@ fn send_again(provider: Option<&Provider>) -> Words {
     Words {
         name: "send_again",
         title: "It did not happen: send it again",
-        does: format!("One more attempt with the same provider key and the same bytes, as soon as the switch lets it go. {guard}"),
+        does: format!(
+            "One more attempt with the same provider key and the same bytes, as soon as the switch lets it go. {guard}"
+        ),
         button: "It did not happen, send again",
         is_stop: true,
     }

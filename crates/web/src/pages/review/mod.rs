@@ -110,7 +110,13 @@ async fn list(
     pager: impl FnOnce(Option<&str>) -> Pager,
 ) -> Result<List> {
     let cursor = Some(cursor.to_owned()).filter(|cursor| !cursor.is_empty());
-    let filter = EffectFilter { states: vec![state.to_owned()], oldest_first: true, cursor, limit: PAGE, ..EffectFilter::default() };
+    let filter = EffectFilter {
+        states: vec![state.to_owned()],
+        oldest_first: true,
+        cursor,
+        limit: PAGE,
+        ..EffectFilter::default()
+    };
     let page = visit.app.engine.store().effect_find(who.tenant(), &filter).await.map_err(EngineError::from)?;
     let lines = page.items.iter().map(|item| line(visit, item)).collect();
     Ok(List { lines, pager: pager(page.next.as_deref()) })

@@ -71,7 +71,9 @@ async fn taken(visit: Visit, who: Identity, run: RunId, request: Request, path: 
     };
     match done(&visit, &who, run, act, reason, form.shown).await {
         Ok(Acted::Done | Acted::Repeated) => answer::see(&format!("/runs/{run}")),
-        Ok(Acted::Moved) => page(&visit, &who, run, Said { banner: Some(moved()), refusal: None }, StatusCode::CONFLICT).await,
+        Ok(Acted::Moved) => {
+            page(&visit, &who, run, Said { banner: Some(moved()), refusal: None }, StatusCode::CONFLICT).await
+        }
         Err(problem) => answer::problem(&problem, Some(&visit)),
     }
 }

@@ -20,7 +20,6 @@ use super::super::{
 /// One effect.
 pub(crate) struct EffectBlock {
     pub(crate) n: i32,
-    pub(crate) id: String,
     pub(crate) kind: Shown,
     pub(crate) target: Shown,
     pub(crate) provider: Shown,
@@ -69,7 +68,6 @@ impl EffectBlock {
     pub(crate) fn new(visit: &Visit, effect: &Effect, story: &EffectStory) -> Self {
         Self {
             n: effect.id.n,
-            id: effect.id.to_string(),
             kind: Shown::new(effect.effect_type.as_str()),
             target: Shown::new(&effect.target),
             provider: Shown::new(effect.provider.as_str()),

@@ -30,7 +30,8 @@ pub(super) async fn tail(visit: &Visit, who: &Identity, agg: &Aggregate) -> Resu
     let store = visit.app.engine.store();
     // One read for a page of the chain, whatever its length.
     let entries = store.journal_read(agg.run.id, after, ENTRIES as u32).await.map_err(EngineError::from)?;
-    let earlier = (after > 0).then(|| (after, super::super::listing::address("/journal", &[("run", &agg.run.id.to_string())])));
+    let earlier =
+        (after > 0).then(|| (after, super::super::listing::address("/journal", &[("run", &agg.run.id.to_string())])));
     // Only auditors search the journal.
     let may_audit = who.need(<crate::auth::allowed::Audit as crate::auth::allowed::Need>::ANY_OF).is_ok();
     let earlier = earlier.map(|(n, href)| (n, if may_audit { href } else { String::new() }));

@@ -201,14 +201,16 @@ fn actions(visit: &Visit, agg: &Aggregate, refusal: Option<&Refusal>) -> Vec<Act
     let release = Words {
         name: "release",
         title: "Release it",
-        does: "The run goes back into the queue, with one more attempt, and a worker takes it from the beginning.".into(),
+        does: "The run goes back into the queue, with one more attempt, and a worker takes it from the beginning."
+            .into(),
         button: "Release",
         is_stop: false,
     };
     let close = Words {
         name: "close",
         title: "Close it",
-        does: "The run ends here for good, and nothing of it is sent. A correction is a new event with its own key.".into(),
+        does: "The run ends here for good, and nothing of it is sent. A correction is a new event with its own key."
+            .into(),
         button: "Close",
         is_stop: true,
     };

@@ -1,0 +1,216 @@
+//! The review desk: what is shown of an effect in doubt, asking the provider, and settling it once.
+#![allow(clippy::unwrap_used)]
+
+mod desk_common;
+mod pages_common;
+
+use desk_common::{Desk, MINUTE, form, press};
+use effectgate_core::retry::Look;
+
+#[tokio::test]
+async fn the_desk_shows_the_oldest_first_against_the_flows_clock() {
+    let desk = Desk::new().await;
+    let old = desk.in_review("old").await;
+    desk.world.clock.advance_ms(90 * MINUTE);
+    let young = desk.in_review("young").await;
+
+    let page = desk.as_role("viewer").await.get("/review").await;
+
+    let at = |id: String| page.text.find(&id).unwrap();
+    assert!(at(format!("/review/{old}")) < at(format!("/review/{young}")), "{}", page.text);
+    assert!(
+        page.text.contains("over by 33 min (1 h allowed)") && page.text.contains("1 h left of 1 h"),
+        "{}",
+        page.text
+    );
+}
+
+#[tokio::test]
+async fn an_unknown_effect_stands_under_those_the_server_still_looks_at() {
+    let desk = Desk::new().await;
+    let id = desk.unknown("k").await;
+
+    let page = desk.as_role("operator").await.get("/review").await;
+
+    let looking = page.text.find("still finding out").unwrap();
+    assert!(page.text.find(&format!("/review/{id}")).unwrap() > looking);
+    assert!(page.text.contains("Nothing waits on the desk"));
+}
+
+#[tokio::test]
+async fn hc_34_an_operator_sees_the_exact_bytes_how_far_they_got_and_what_to_search_for() {
+    let desk = Desk::new().await;
+    let id = desk.in_review("k").await;
+
+    let page = desk.as_role("operator").await.get(&format!("/review/{id}")).await;
+
+    let provider_key = desk.world.agg(id.run).await.effects[0].provider_key.clone();
+    for shown in [
+        "{&#34;text&#34;:&#34;called &#60;b&#62;twice&#60;/b&#62;&#34;}",
+        "customer-42",
+        &provider_key,
+        "345",
+        "the request was on its way",
+    ] {
+        assert!(page.text.contains(shown), "{shown} in {}", page.text);
+    }
+    assert!(!page.text.contains("<b>twice"));
+}
+
+#[tokio::test]
+async fn who_may_not_read_content_sees_no_payload_and_no_action() {
+    let desk = Desk::new().await;
+    let id = desk.in_review("k").await;
+    for role in ["viewer", "switch_owner"] {
+        let page = desk.as_role(role).await.get(&format!("/review/{id}")).await;
+        assert_eq!(page.status, 200);
+        assert!(
+            !page.text.contains("twice")
+                && !page.text.contains("act-happened")
+                && !page.text.contains("Ask the provider"),
+            "{role}"
+        );
+    }
+    let page = desk.as_role("auditor").await.get(&format!("/review/{id}")).await;
+    assert!(page.text.contains("twice") && !page.text.contains("act-happened"));
+}
+
+#[tokio::test]
+async fn it_happened_completes_the_effect_and_the_page_says_who_said_so() {
+    let desk = Desk::new().await;
+    let id = desk.in_review("k").await;
+    let mut browser = desk.as_role("operator").await;
+    let page = format!("/review/{id}");
+
+    let answer =
+        press(&mut browser, &page, "fields act-happened", "it is in their list", &[("external_id", "N-7")]).await;
+
+    assert_eq!((answer.status.as_u16(), answer.header("location")), (303, page.as_str()));
+    let agg = desk.world.agg(id.run).await;
+    assert_eq!((agg.run.state.as_str(), agg.effects[0].external_id.as_deref()), ("completed", Some("N-7")));
+    let shown = browser.get(&page).await.text;
+    assert!(
+        shown.contains("It happened.") && shown.contains("user:operator") && shown.contains("it is in their list"),
+        "{shown}"
+    );
+    assert_eq!(desk.crm.attempts(), 1);
+}
+
+#[tokio::test]
+async fn send_again_is_one_more_attempt_however_often_the_form_is_sent() {
+    let desk = Desk::new().await;
+    let id = desk.in_review("k").await;
+    let mut browser = desk.as_role("operator").await;
+    let page = browser.get(&format!("/review/{id}")).await;
+    let (path, fields) = form(&page.text, "fields act-send_again", "not in their list", &[]);
+
+    let first = browser.post(&path, &fields).await;
+    let second = browser.post(&path, &fields).await;
+    desk.dispatch().await;
+    let third = browser.post(&path, &fields).await;
+
+    assert_eq!([first.status, second.status, third.status].map(|s| s.as_u16()), [303; 3], "{}", third.text);
+    assert_eq!((desk.crm.attempts(), desk.world.count(id.run, "effect_resolved").await), (2, 1));
+}
+
+#[tokio::test]
+async fn an_old_page_sends_nothing_a_second_time() {
+    let desk = Desk::new().await;
+    let id = desk.in_review("k").await;
+    let mut browser = desk.as_role("operator").await;
+    let old = browser.get(&format!("/review/{id}")).await;
+    let (path, fields) = form(&old.text, "fields act-send_again", "first", &[]);
+    browser.post(&path, &fields).await;
+    desk.dispatch().await;
+    desk.world.clock.advance_ms(3 * MINUTE);
+    desk.world.engine.reconcile_tick().await.unwrap();
+    assert_eq!(desk.state(id).await, "review");
+
+    let (path, other) = form(&old.text, "fields act-send_again", "second thoughts", &[]);
+    let answer = browser.post(&path, &other).await;
+
+    assert_eq!(answer.status.as_u16(), 409);
+    assert!(answer.text.contains("Nothing was done"));
+    assert_eq!((desk.state(id).await, desk.crm.attempts()), ("review", 2));
+}
+
+#[tokio::test]
+async fn a_form_without_a_reason_comes_back_with_what_was_typed() {
+    let desk = Desk::new().await;
+    let id = desk.in_review("k").await;
+    let mut browser = desk.as_role("operator").await;
+
+    let answer =
+        press(&mut browser, &format!("/review/{id}"), "fields act-happened", " ", &[("external_id", "N-<7>")]).await;
+
+    assert_eq!(answer.status.as_u16(), 400);
+    assert!(
+        answer.text.contains("Write the reason") && answer.text.contains("value=\"N-&#60;7&#62;\""),
+        "{}",
+        answer.text
+    );
+    assert_eq!(desk.state(id).await, "review");
+}
+
+#[tokio::test]
+async fn asking_is_recorded_and_changes_nothing_else() {
+    let desk = Desk::new().await;
+    let id = desk.in_review("k").await;
+    desk.crm.will_say(Look::Found { external_id: Some("N-9".into()) });
+    let mut browser = desk.as_role("operator").await;
+    let page = format!("/review/{id}");
+
+    let answer = press(&mut browser, &page, "ask", "", &[]).await;
+    let again = press(&mut browser, &page, "ask", "", &[]).await;
+
+    assert_eq!((answer.status.as_u16(), again.status.as_u16()), (303, 303));
+    assert_eq!((desk.crm.asked(), desk.state(id).await), (2, "review"), "one look by the server, one by the person");
+    let shown = browser.get(&page).await.text;
+    assert!(shown.contains("it is there, known as N-9") && shown.contains("value=\"N-9\""), "{shown}");
+    assert!(shown.contains("user:operator") && shown.contains("system:reconciler"));
+}
+
+#[tokio::test]
+async fn a_provider_without_a_lookup_is_said_to_have_none() {
+    let desk = Desk::new().await;
+    let run = desk.world.waiting("k", &[pages_common::MAIL]).await;
+    let mut lead = desk.as_role("support-lead").await;
+    let card = format!("/approvals/{}", desk.world.agg(run).await.approval().unwrap().id);
+    assert_eq!(lead.decide(&card, "approve", "").await.status, 303);
+    desk.dispatch().await;
+
+    let page =
+        desk.as_role("operator").await.get(&format!("/review/{}", effectgate_core::ids::EffectId { run, n: 1 })).await;
+
+    assert!(
+        page.text.contains("A mail server cannot be asked") && !page.text.contains("Ask the provider now"),
+        "{}",
+        page.text
+    );
+}
+
+#[tokio::test]
+async fn hc_33_another_encoding_and_another_site_settle_nothing() {
+    let desk = Desk::new().await;
+    let id = desk.in_review("k").await;
+    let mut browser = desk.as_role("operator").await;
+    let page = browser.get(&format!("/review/{id}")).await;
+    let (path, fields) = form(&page.text, "fields act-cancel", "because", &[]);
+    let body = pages_common::browser::encoded(&fields);
+    let form_type = ("content-type", "application/x-www-form-urlencoded");
+    let cases: [(&[(&str, &str)], u16); 4] = [
+        (&[("content-type", "text/plain"), ("sec-fetch-site", "same-origin")], 415),
+        (&[("content-type", "application/json"), ("sec-fetch-site", "same-origin")], 415),
+        (&[form_type, ("origin", "https://attacker.test")], 403),
+        (&[form_type, ("sec-fetch-site", "cross-site")], 403),
+    ];
+    for (headers, status) in cases {
+        assert_eq!(browser.send("POST", &path, headers, body.clone()).await.status.as_u16(), status);
+    }
+    let mut forged = fields.clone();
+    forged[0].1 = "x".repeat(43);
+    assert_eq!(browser.post(&path, &forged).await.status.as_u16(), 403);
+    let mut auditor = desk.as_role("auditor").await;
+    assert_eq!(auditor.post(&path, &fields).await.status.as_u16(), 403);
+    assert_eq!(desk.state(id).await, "review");
+}
