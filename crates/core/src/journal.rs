@@ -63,6 +63,7 @@ kinds! {
     Released = "released",
     Closed = "closed",
     SwitchTurned = "switch_turned",
+    SwitchReceipt = "switch_receipt",
     SwitchDrill = "switch_drill",
     KeyCreated = "key_created",
     KeyRevoked = "key_revoked",

@@ -102,6 +102,7 @@ fn transition(agg: &Aggregate, actor: &Actor, act: &Act, reason: &str, now: Time
     match made {
         Ok(transition) => Ok(Some(transition)),
         Err(Refused::WrongState(_)) => Ok(None),
+        Err(Refused::NotEntitled) => Err(EngineError::NotEntitled),
         Err(Refused::ReasonRequired) => Err(EngineError::ReasonRequired),
     }
 }

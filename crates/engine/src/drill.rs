@@ -42,7 +42,9 @@ pub struct Drill {
     pub in_doubt: u64,
     /// Outside of the scope: they would go on.
     pub goes_on: u64,
-    /// Some of those that would be held or are in flight, for a look.
+    /// The number of its entry in the house chain.
+    pub entry: i64,
+    /// Some of those in the scope, for a look.
     pub effects: Vec<DrillEffect>,
 }
 
@@ -104,7 +106,7 @@ impl Engine {
             "would_hold" => drill.would_hold, "held_already" => drill.held_already, "in_flight" => drill.in_flight,
             "in_doubt" => drill.in_doubt, "goes_on" => drill.goes_on,
         };
-        self.house_entry(tenant, actor, EntryKind::SwitchDrill, &facts, |_| {}).await?;
+        drill.entry = self.house_entry(tenant, actor, EntryKind::SwitchDrill, &facts, |_| {}).await?.0;
         Ok(drill)
     }
 
@@ -150,6 +152,7 @@ impl Drill {
             in_flight: 0,
             in_doubt: 0,
             goes_on: 0,
+            entry: 0,
             effects: Vec::new(),
         }
     }

@@ -20,6 +20,8 @@ const TRIES_MAX: usize = 16;
 impl Engine {
     /// Commits one entry of the house chain; `fill` adds what changes with it (an API key, an account).
     ///
+    /// Answers with the entry's number, and the receipt where a switch was turned.
+    ///
     /// Guarantees: entry and change in one transaction.
     ///
     /// # Errors
@@ -31,7 +33,7 @@ impl Engine {
         kind: EntryKind,
         facts: &Facts,
         fill: impl Fn(&mut HouseWrite) + Send + Sync,
-    ) -> Result<Option<Receipt>> {
+    ) -> Result<(i64, Option<Receipt>)> {
         for _ in 0..TRIES_MAX {
             let mut head = self.store().house_head(tenant).await?;
             let expected_seq = head.seq;
@@ -47,8 +49,9 @@ impl Engine {
                 notices: Vec::new(),
             };
             fill(&mut write);
+            let seq = write.head.seq;
             if let HouseCommit::Committed { receipt } = self.store().house_commit(write).await? {
-                return Ok(receipt);
+                return Ok((seq, receipt));
             }
         }
         Err(EngineError::Contended)

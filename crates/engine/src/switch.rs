@@ -64,19 +64,30 @@ pub struct Turn {
     pub reason: String,
 }
 
+/// A turn that was made.
+#[derive(Debug, Clone)]
+pub struct Turned {
+    /// The switches as they stand after it, the ceiling included.
+    pub switches: Vec<Switch>,
+    pub receipt: Receipt,
+    /// The number of the receipt's entry in the house chain.
+    pub entry: i64,
+}
+
 impl Engine {
     /// Turns a switch and says what stood where at that moment.
     ///
-    /// Guarantees: after this has answered "off" no new request leaves for the scope. Journalled in the house chain.
+    /// Guarantees: after this has answered "off" no new request leaves for the scope. Journalled in the house chain, and
+    /// so is the receipt, in an entry of its own.
     ///
     /// # Errors
     /// No reason, a name where the scope has none (or none where it has), the store.
-    pub async fn turn_switch(&self, tenant: &Tenant, actor: &Actor, turn: &Turn) -> Result<(Vec<Switch>, Receipt)> {
+    pub async fn turn_switch(&self, tenant: &Tenant, actor: &Actor, turn: &Turn) -> Result<Turned> {
         if turn.reason.trim().is_empty() {
             return Err(EngineError::ReasonRequired);
         }
         self.check_scope(turn.scope, &turn.name)?;
-        let receipt = self.commit_turn(tenant, actor, turn).await?;
+        let (seq, receipt) = self.commit_turn(tenant, actor, turn).await?;
         self.inner().switches.clear();
         self.tell_pages(&Touched::of(tenant, Topic::Switches));
         if turn.enabled {
@@ -84,7 +95,8 @@ impl Engine {
         } else {
             tokio::time::sleep(SETTLE).await;
         }
-        Ok((self.switches_in_force().await, receipt))
+        let entry = self.note_receipt(tenant, actor, seq, turn, &receipt).await?;
+        Ok(Turned { switches: self.switches_in_force().await, receipt, entry })
     }
 
     /// A switch nobody can mean is a typing error: it would hold nothing back.
@@ -104,7 +116,7 @@ impl Engine {
         Err(EngineError::BadMember { pointer: "/name".into(), detail })
     }
 
-    async fn commit_turn(&self, tenant: &Tenant, actor: &Actor, turn: &Turn) -> Result<Receipt> {
+    async fn commit_turn(&self, tenant: &Tenant, actor: &Actor, turn: &Turn) -> Result<(i64, Receipt)> {
         let facts = facts! { "scope" => turn.scope.as_str(), "name" => turn.name, "enabled" => turn.enabled,
         "reason" => turn.reason };
         let word = if turn.enabled { "on" } else { "off" };
@@ -122,8 +134,24 @@ impl Engine {
                 at: now,
             });
         };
-        let receipt = self.house_entry(tenant, actor, EntryKind::SwitchTurned, &facts, fill).await?;
-        Ok(receipt.unwrap_or_default())
+        let (seq, receipt) = self.house_entry(tenant, actor, EntryKind::SwitchTurned, &facts, fill).await?;
+        Ok((seq, receipt.unwrap_or_default()))
+    }
+
+    /// The counts are made in the turn's own transaction, after its entry was sealed: they are the next entry's.
+    async fn note_receipt(
+        &self,
+        tenant: &Tenant,
+        actor: &Actor,
+        turned: i64,
+        turn: &Turn,
+        receipt: &Receipt,
+    ) -> Result<i64> {
+        let facts = facts! { "turned" => turned, "scope" => turn.scope.as_str(), "name" => turn.name,
+        "enabled" => turn.enabled, "reason" => turn.reason, "queued" => receipt.queued,
+        "scheduled" => receipt.scheduled, "leased" => receipt.leased, "in_flight" => receipt.in_flight,
+        "awaiting" => receipt.awaiting };
+        Ok(self.house_entry(tenant, actor, EntryKind::SwitchReceipt, &facts, |_| {}).await?.0)
     }
 
     /// The switches as they stand, the ceiling included.

@@ -51,6 +51,9 @@ pub(crate) fn of(kind: &str, facts: &Value) -> String {
             format!("attempt ended: {}{}, now {}", fact("outcome"), because("detail"), fact("next"))
         }
         "attempt_lost" => "an attempt has no end: its outcome is unknown".into(),
+        "looked" if fact("reason") == "asked" => {
+            format!("asked the provider: {}{}", fact("lookup").replace('_', " "), because("external_id"))
+        }
         "looked" => format!("looked{}: {}", because("lookup"), fact("reason")),
         "effect_cancelled" => format!("cancelled the effect{}", because("reason")),
         "effect_resolved" => format!("settled the effect: {}{}", fact("verdict"), because("reason")),
@@ -60,6 +63,26 @@ pub(crate) fn of(kind: &str, facts: &Value) -> String {
         "abandoned" => format!("abandoned after {} attempts", fact("attempts")),
         "stuck" => format!("stands still in {}", fact("state")),
         "released" | "closed" => format!("{kind}{}", because("reason")),
+        "switch_turned" => format!("turned {}{}", switch(facts), because("reason")),
+        "switch_receipt" => format!(
+            "receipt for turning {}: {} queued, {} scheduled, {} leased, {} in flight, {} awaiting",
+            switch(facts),
+            fact("queued"),
+            fact("scheduled"),
+            fact("leased"),
+            fact("in_flight"),
+            fact("awaiting")
+        ),
+        "switch_drill" => format!(
+            "drilled the switch {}: {} would be held, {} held already, {} in flight",
+            scope(facts),
+            fact("would_hold"),
+            fact("held_already"),
+            fact("in_flight")
+        ),
+        "key_created" | "key_revoked" | "user_created" | "user_changed" => {
+            format!("{} {}", kind.replace('_', " "), fact("name"))
+        }
         other => other.replace('_', " "),
     }
 }
@@ -75,4 +98,16 @@ fn untold(facts: &Value) -> String {
     let one = |failed: &Value| Some(format!("{} ({})", failed["member"].as_str()?, failed["why"].as_str()?));
     let all: Vec<String> = facts["failed"].as_array().into_iter().flatten().filter_map(one).collect();
     if all.is_empty() { "anybody".to_owned() } else { all.join(", ") }
+}
+
+/// `everything` or `provider crm`.
+fn scope(facts: &Value) -> String {
+    match (facts["scope"].as_str().unwrap_or_default(), facts["name"].as_str().unwrap_or_default()) {
+        ("all", _) => "everything".into(),
+        (scope, name) => format!("{} {name}", scope.replace('_', " ")),
+    }
+}
+
+fn switch(facts: &Value) -> String {
+    format!("{} {}", scope(facts), if facts["enabled"] == true { "on" } else { "off" })
 }

@@ -47,6 +47,7 @@ pub(crate) fn api() -> OpenApiRouter<App> {
         .routes(routes!(decide::decide))
         .routes(routes!(decide::withdraw))
         .routes(routes!(switches::list, switches::turn))
+        .routes(routes!(switches::drill))
         .routes(routes!(journal::verify))
         .routes(routes!(journal::export))
         .routes(routes!(session::open, session::close))

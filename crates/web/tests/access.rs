@@ -23,7 +23,7 @@ fn opens(operation: &str) -> &'static [KeyScope] {
         "find_approvals" => &[Viewer, Approver, Operator, Auditor, SwitchOwner, Admin],
         "get_approval" => &[Approver, Operator, Auditor, Admin],
         "cancel_effect" | "resolve_effect" | "release_run" | "close_run" | "withdraw_approval" => &[Operator, Admin],
-        "turn_switch" => &[SwitchOwner, Admin],
+        "turn_switch" | "drill_switch" => &[SwitchOwner, Admin],
         "verify_journal" | "export_journal" => &[Auditor, Admin],
         // No key decides, whatever its scopes.
         "decide" => &[],

@@ -24,6 +24,17 @@ enum Verb {
     On(Turn),
     /// Hold effects of a scope back
     Off(Turn),
+    /// Say what turning a scope off would hold back now; nothing is turned
+    Drill(Drill),
+}
+
+#[derive(Debug, clap::Args)]
+struct Drill {
+    /// all, tenant, flow, provider or effect_type
+    #[arg(value_parser = ["all", "tenant", "flow", "provider", "effect_type"])]
+    scope: String,
+    /// The tenant, flow, provider or effect type; none for `all`
+    name: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -43,16 +54,38 @@ pub(crate) async fn run(args: Args, out: Out) -> Result {
         Verb::Show => api.get("/v1/switches", &[]).await?,
         Verb::On(turn) => api.put("/v1/switches", &body(turn, true)?).await?,
         Verb::Off(turn) => api.put("/v1/switches", &body(turn, false)?).await?,
+        Verb::Drill(Drill { scope, name }) => {
+            is_whole(&scope, name.as_deref())?;
+            let body = json!({ "scope": scope, "name": name.unwrap_or_default() });
+            let answer = api.post("/v1/switches/drill", &body).await?;
+            return if out.json { out.value(&answer) } else { show_drill(&answer, out) };
+        }
     };
     if out.json { out.value(&answer) } else { show(&answer, out) }
 }
 
 fn body(turn: Turn, enabled: bool) -> Result<Value> {
     let Turn { scope, name, reason } = turn;
-    if (scope == "all") != name.is_none() {
-        return Err(Failure::usage("the scope `all` has no name, and every other scope has one"));
-    }
+    is_whole(&scope, name.as_deref())?;
     Ok(json!({ "scope": scope, "name": name.unwrap_or_default(), "enabled": enabled, "reason": reason }))
+}
+
+fn is_whole(scope: &str, name: Option<&str>) -> Result {
+    if (scope == "all") == name.is_none() {
+        return Ok(());
+    }
+    Err(Failure::usage("the scope `all` has no name, and every other scope has one"))
+}
+
+fn show_drill(answer: &Value, out: Out) -> Result {
+    let effects = answer.get("effects").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let rows = rows(effects, &["/id", "/type", "/provider", "/state", "/finding"]);
+    out.table(&["effect", "type", "provider", "state", "finding"], &rows, "No open effect is in this scope.")?;
+    let words = ["would_hold", "held_already", "in_flight", "in_doubt", "goes_on"];
+    let counts: Vec<_> =
+        words.iter().map(|word| format!("{} {}", word.replace('_', " "), cell(answer, &format!("/{word}")))).collect();
+    let more = if answer["is_complete"] == true { "" } else { " (there are more: not all were looked at)" };
+    out.line(format!("nothing was turned; {}{more}", counts.join(", ")))
 }
 
 fn show(answer: &Value, out: Out) -> Result {

@@ -314,7 +314,7 @@ impl World {
 
     pub async fn turn(&self, scope: Scope, name: &str, enabled: bool) -> Receipt {
         let turn = Turn { scope, name: name.into(), enabled, reason: "the test turns it".into() };
-        self.engine.turn_switch(&self.caller.tenant, &olga(), &turn).await.unwrap().1
+        self.engine.turn_switch(&self.caller.tenant, &olga(), &turn).await.unwrap().receipt
     }
 
     pub async fn resolve(&self, id: EffectId, how: Resolution) -> effectgate_engine::Result<RunView> {

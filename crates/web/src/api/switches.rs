@@ -1,11 +1,14 @@
-//! GET and PUT /v1/switches: the kill switch.
+//! GET and PUT /v1/switches: the kill switch. POST /v1/switches/drill: what it would hold, without turning it.
 
 use axum::extract::State;
 use effectgate_core::{
     switch::{Receipt, Scope, Switch},
     time::Timestamp,
 };
-use effectgate_engine::switch::Turn;
+use effectgate_engine::{
+    drill::Drill,
+    switch::{Turn, Turned},
+};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -84,10 +87,40 @@ pub(crate) async fn turn(
     text(&name, NAME_CHARS_MAX, "/name")?;
     let turn = Turn { scope, name, enabled, reason: operate::reason(reason)? };
     detached(async move {
-        let (switches, receipt) = app.engine.turn_switch(who.tenant(), &who.actor(), &turn).await?;
+        let Turned { switches, receipt, .. } = app.engine.turn_switch(who.tenant(), &who.actor(), &turn).await?;
         Ok(Reply::ok(&SwitchList { switches: views(switches), receipt: Some(receipt.into()) }))
     })
     .await
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"scope": "provider", "name": "crm"}))]
+pub(crate) struct DrillRequest {
+    /// `all`, `tenant`, `flow`, `provider` or `effect_type`.
+    #[schema(value_type = String)]
+    scope: Scope,
+    /// What of that scope; left out for `all`.
+    #[serde(default)]
+    name: String,
+}
+
+impl Wire for DrillRequest {}
+
+/// Drill a switch.
+///
+/// Says what turning it off would hold back now: each open effect is put to the dispatcher's own question, with this
+/// switch off. Nothing is turned and nothing is held; the counts go into the journal.
+#[utoipa::path(post, path = "/v1/switches/drill", operation_id = "drill_switch", tag = "switches", request_body = DrillRequest,
+    responses((status = 200, description = "What it would hold", body = Drill)))]
+pub(crate) async fn drill(
+    State(app): State<App>,
+    Allowed { who, .. }: Allowed<MayTurn>,
+    body: Body<DrillRequest>,
+) -> Result<Reply> {
+    let DrillRequest { scope, name } = body.value;
+    text(&name, NAME_CHARS_MAX, "/name")?;
+    detached(async move { Ok(Reply::ok(&app.engine.drill(who.tenant(), &who.actor(), scope, &name).await?)) }).await
 }
 
 /// Names of flows, providers and tenants.

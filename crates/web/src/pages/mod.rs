@@ -37,6 +37,7 @@ mod posted;
 mod review;
 mod run;
 mod runs;
+mod switches;
 
 use axum::{
     Router,
@@ -89,6 +90,11 @@ fn night_shift() -> Router<App> {
         .route("/runs/{id}", get(run::show))
         .route("/runs/{id}/release", post(run::act::release))
         .route("/runs/{id}/close", post(run::act::close))
+        .route("/runs/{id}/withdraw", post(run::act::withdraw))
+        .route("/switches", get(switches::show).post(switches::turn::turn))
+        .route("/switches/drill", post(switches::turn::drill))
+        .route("/switches/receipts/{seq}", get(switches::receipt))
+        .route("/switches/drills/{seq}", get(switches::drill))
         .route("/effects", get(effects::show))
         .route("/effects/{id}/cancel", post(run::act::cancel))
         .route("/review", get(review::show))

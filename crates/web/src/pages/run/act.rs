@@ -1,11 +1,14 @@
-//! What operators do on the page of a run: release it, close it, cancel an effect. Each wants a reason and names what the
+//! What operators do on the page of a run: release it, close it, cancel an effect, take a question back. Each wants a reason and names what the
 //! page showed; done, the answer leads back to the page, which shows it.
 
 use axum::{
     extract::{Path, Request},
     response::Response,
 };
-use effectgate_core::ids::{EffectId, RunId};
+use effectgate_core::{
+    ids::{ApprovalId, EffectId, RunId},
+    operate::Asker,
+};
 use effectgate_engine::{
     EngineError,
     act::{Act, Acted},
@@ -57,18 +60,47 @@ pub(crate) async fn cancel(
     taken(visit, who, effect.run, request, format!("/effects/{effect}/cancel"), Act::Cancel(effect)).await
 }
 
+pub(crate) async fn withdraw(
+    Entitled { visit, who, .. }: Entitled<Operate>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Response {
+    let Ok(run) = id.parse::<RunId>() else { return no_such_run(&visit) };
+    let path = format!("/runs/{run}/withdraw");
+    let form: ActForm = match posted(&visit, request, &path).await {
+        Ok(form) => form,
+        Err(problem) => return answer::problem(&problem, Some(&visit)),
+    };
+    let Ok(reason) = reason(&form.reason) else { return without_reason(&visit, &who, run, path, form).await };
+    let approval = ApprovalId { run, n: i32::try_from(form.shown).unwrap_or_default() };
+    let person = visit.signed_in.as_ref().map(|signed_in| signed_in.person.clone());
+    let asker = Asker { actor: who.actor(), person, is_operator: true };
+    let (engine, tenant) = (visit.app.engine.clone(), who.tenant().clone());
+    // In a task of its own: a browser that hangs up cancels no commit.
+    let task = tokio::spawn(async move { engine.withdraw(&tenant, approval, &asker, &reason).await });
+    match task.await {
+        Ok(Ok(_)) => answer::see(&format!("/runs/{run}")),
+        Ok(Err(EngineError::WrongState { .. })) => {
+            page(&visit, &who, run, Said { banner: Some(moved()), refusal: None }, StatusCode::CONFLICT).await
+        }
+        Ok(Err(EngineError::NotFound(_))) => no_such_run(&visit),
+        Ok(Err(error)) => answer::problem(&error.into(), Some(&visit)),
+        Err(error) => answer::problem(&Problem::internal(&error), Some(&visit)),
+    }
+}
+
+async fn without_reason(visit: &Visit, who: &Identity, run: RunId, path: String, typed: ActForm) -> Response {
+    let error = reason(&typed.reason).err().unwrap_or_default();
+    let refusal = Some(Refusal { path, typed, error });
+    page(visit, who, run, Said { refusal, banner: None }, StatusCode::BAD_REQUEST).await
+}
+
 async fn taken(visit: Visit, who: Identity, run: RunId, request: Request, path: String, act: Act) -> Response {
     let form: ActForm = match posted(&visit, request, &path).await {
         Ok(form) => form,
         Err(problem) => return answer::problem(&problem, Some(&visit)),
     };
-    let reason = match reason(&form.reason) {
-        Ok(reason) => reason,
-        Err(error) => {
-            let refusal = Some(Refusal { path, typed: form, error });
-            return page(&visit, &who, run, Said { refusal, banner: None }, StatusCode::BAD_REQUEST).await;
-        }
-    };
+    let Ok(reason) = reason(&form.reason) else { return without_reason(&visit, &who, run, path, form).await };
     match done(&visit, &who, run, act, reason, form.shown).await {
         Ok(Acted::Done | Acted::Repeated) => answer::see(&format!("/runs/{run}")),
         Ok(Acted::Moved) => {

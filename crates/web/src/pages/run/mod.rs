@@ -131,7 +131,7 @@ async fn build(visit: &Visit, who: &Identity, id: RunId, said: Said) -> Result<O
         corrects: agg.run.origin.corrects.map(|id| format!("/runs/{id}")),
         actions: if may_operate { actions(visit, &agg, refusal) } else { Vec::new() },
         effects: effects::blocks(visit, &agg, &explanation, may_operate, refusal),
-        approvals: approvals::blocks(visit, &agg),
+        approvals: approvals::blocks(visit, &agg, may_operate, refusal),
         chain: entries::tail(visit, who, &agg).await?,
         content,
         zone: super::listing::zone(visit).to_string(),
