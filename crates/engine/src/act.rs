@@ -8,7 +8,7 @@ use effectgate_core::{
     actor::Actor,
     ids::{EffectId, RunId, Tenant},
     journal::{EntryKind, SealedEntry},
-    operate::{self, Refused, Resolution},
+    operate::{self, Asker, Refused, Resolution},
     run::Aggregate,
     time::Timestamp,
     transition::Transition,
@@ -96,7 +96,10 @@ fn transition(agg: &Aggregate, actor: &Actor, act: &Act, reason: &str, now: Time
     let made = match act {
         Act::Release => operate::release(agg, actor, reason, now),
         Act::Close => operate::close(agg, actor, reason, now),
-        Act::Cancel(id) => operate::cancel(agg, find(agg, *id)?, actor, reason, now),
+        Act::Cancel(id) => {
+            let asker = Asker { actor: actor.clone(), person: None, is_operator: true };
+            operate::cancel(agg, find(agg, *id)?, &asker, &[], reason, now)
+        }
         Act::Resolve(id, resolution) => operate::resolve(agg, find(agg, *id)?, actor, resolution, reason, now),
     };
     match made {

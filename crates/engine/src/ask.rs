@@ -42,7 +42,7 @@ impl Engine {
     ///
     /// # Errors
     /// Not found, the store. A provider that does not answer is an answer: [`Look::Nothing`].
-    pub async fn ask(&self, tenant: &Tenant, id: EffectId, actor: &Actor) -> Result<Asked> {
+    pub async fn ask_provider(&self, tenant: &Tenant, id: EffectId, actor: &Actor) -> Result<Asked> {
         let agg = self.load(tenant, id.run).await?;
         let effect = find(&agg, id)?;
         if effect.fence.0 == 0 {

@@ -96,6 +96,15 @@ pub(super) fn closed(run: &Run, approval: &Approval, reading: Reading<'_>) -> (C
     (content, headline(Msg::MailSubjectClosed, run, language))
 }
 
+/// Where an alert is looked into: the page of its run, or of the switch. What else belongs to no run has none.
+fn page(alert: Alert, run: RunId, public_url: &str) -> Option<String> {
+    match alert {
+        Alert::Switch => Some(format!("{public_url}/switches")),
+        Alert::Lockout => None,
+        _ => Some(format!("{public_url}/runs/{run}")),
+    }
+}
+
 /// An alert. Its name and its detail are the contract's words, in English.
 pub(super) fn alert(run: RunId, alert: Alert, detail: &str, public_url: &str, language: Language) -> (Content, String) {
     let subject = say(language, Msg::AlertSubject, &[("alert", Value::Text(alert.as_str()))]);
@@ -109,7 +118,7 @@ pub(super) fn alert(run: RunId, alert: Alert, detail: &str, public_url: &str, la
         facts: Vec::new(),
         effects: Vec::new(),
         more: None,
-        foot: vec![more, server],
+        foot: [Some(more), page(alert, run, public_url), Some(server)].into_iter().flatten().collect(),
     };
     (content, bare(&subject))
 }

@@ -37,6 +37,7 @@ mod posted;
 mod review;
 mod run;
 mod runs;
+mod settings;
 mod switches;
 
 use axum::{
@@ -91,6 +92,7 @@ fn night_shift() -> Router<App> {
         .route("/runs/{id}/release", post(run::act::release))
         .route("/runs/{id}/close", post(run::act::close))
         .route("/runs/{id}/withdraw", post(run::act::withdraw))
+        .route("/settings", get(settings::show))
         .route("/switches", get(switches::show).post(switches::turn::turn))
         .route("/switches/drill", post(switches::turn::drill))
         .route("/switches/receipts/{seq}", get(switches::receipt))

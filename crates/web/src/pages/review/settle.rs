@@ -56,7 +56,7 @@ pub(crate) async fn ask(
 /// In a task of its own: the answer is recorded although the browser hangs up.
 async fn asked(visit: &Visit, who: &Identity, id: EffectId) -> Result<Asked> {
     let (engine, tenant, actor) = (visit.app.engine.clone(), who.tenant().clone(), who.actor());
-    let task = tokio::spawn(async move { engine.ask(&tenant, id, &actor).await });
+    let task = tokio::spawn(async move { engine.ask_provider(&tenant, id, &actor).await });
     let asked: Result<Asked, EngineError> = task.await.map_err(|error| Problem::internal(&error))?;
     Ok(asked?)
 }
