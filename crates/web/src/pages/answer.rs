@@ -62,16 +62,25 @@ impl FrameWords {
 
 impl Frame {
     pub(crate) fn new(title: impl Into<String>, visit: Option<&Visit>) -> Self {
-        let tongue = visit.map(|visit| visit.tongue.clone()).unwrap_or_default();
+        Self::spoken(title.into(), visit, visit.map(|visit| visit.tongue.clone()).unwrap_or_default())
+    }
+
+    /// Around a page that is in English whoever reads it: those of operators and auditors. The zone is the reader's.
+    pub(crate) fn english(title: &str, visit: &Visit) -> Self {
+        let tongue = Tongue { language: effectgate_lang::Language::En, zone: visit.tongue.zone.clone() };
+        Self::spoken(title.to_owned(), Some(visit), tongue)
+    }
+
+    fn spoken(title: String, visit: Option<&Visit>, tongue: Tongue) -> Self {
         let signed_in = visit.and_then(|visit| Some((visit, visit.signed_in.as_ref()?)));
         let places =
-            |(visit, who): (&Visit, &SignedIn)| nav::places(&Identity::Person(who.clone()), &visit.path, &visit.tongue);
+            |(visit, who): (&Visit, &SignedIn)| nav::places(&Identity::Person(who.clone()), &visit.path, &tongue);
         let person = |(visit, who): (&Visit, &SignedIn)| SignedInAs {
             name: who.display_name.clone(),
             csrf: visit.forms().token("/logout"),
         };
         Self {
-            title: title.into(),
+            title,
             lang: tongue.language.tag(),
             dir: tongue.language.dir(),
             css: assets::css_path(),

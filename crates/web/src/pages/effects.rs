@@ -107,7 +107,7 @@ fn page(visit: &Visit, search: &Search, found: Result<Found, &'static str>) -> R
     let query = [("state", search.state.as_str()), ("provider", search.provider.as_str())];
     let providers = visit.app.engine.policy().providers.keys().map(ProviderName::as_str);
     let template = EffectsPage {
-        frame: Frame::new("Effects", Some(visit)),
+        frame: Frame::english("Effects", visit),
         states: listing::choices(EffectState::WORDS, &search.state),
         providers: listing::names(providers, &search.provider),
         lines,

@@ -104,8 +104,8 @@ impl Moment {
 }
 
 /// The zone of whoever looks.
-pub(super) fn zone(_: &Visit) -> Zone {
-    Zone::utc()
+pub(super) fn zone(visit: &Visit) -> Zone {
+    visit.tongue.zone.clone()
 }
 
 #[cfg(test)]

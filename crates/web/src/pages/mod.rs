@@ -32,6 +32,7 @@ mod weeks;
 // The night shift's pages, and what they share.
 mod action;
 mod effects;
+mod journal;
 mod listing;
 mod posted;
 mod review;
@@ -93,6 +94,8 @@ fn night_shift() -> Router<App> {
         .route("/runs/{id}/close", post(run::act::close))
         .route("/runs/{id}/withdraw", post(run::act::withdraw))
         .route("/settings", get(settings::show))
+        .route("/journal", get(journal::show))
+        .route("/journal/verify", get(journal::verify::show))
         .route("/switches", get(switches::show).post(switches::turn::turn))
         .route("/switches/drill", post(switches::turn::drill))
         .route("/switches/receipts/{seq}", get(switches::receipt))

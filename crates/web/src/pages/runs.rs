@@ -133,7 +133,7 @@ fn page(visit: &Visit, search: Search, found: Result<Found, &'static str>) -> Re
     let pager = Pager::new(PATH, &query, search.cursor.is_empty(), next.as_deref());
     let is_search = query.iter().any(|(_, value)| !value.is_empty());
     let template = RunsPage {
-        frame: Frame::new("Runs", Some(visit)),
+        frame: Frame::english("Runs", visit),
         flows: listing::names(policy.flows.keys().map(FlowName::as_str), &search.flow),
         states: listing::choices(RunState::WORDS, &search.state),
         zone: listing::zone(visit).to_string(),

@@ -116,7 +116,7 @@ async fn build(visit: &Visit, who: &Identity, id: EffectId, said: Said) -> Resul
     let can_ask = may_operate && effect.fence.0 > 0 && provider.is_some_and(|p| p.lookup.is_some());
     let acts = entries.iter().rev().filter(|entry| is_act(entry, id)).map(|entry| EntryLine::new(visit, entry));
     Ok(Some(EffectPage {
-        frame: Frame::new("Review", Some(visit)),
+        frame: Frame::english("Review", visit),
         banner: said.banner,
         flow: Shown::new(agg.run.flow.as_str()),
         key: Shown::new(&agg.run.key),

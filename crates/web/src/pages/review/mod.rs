@@ -95,7 +95,7 @@ async fn build(visit: &Visit, who: &Identity, search: &Search) -> Result<ReviewP
         Pager { first: (!search.unknown.is_empty()).then(|| page("")), next: next.map(page) }
     });
     Ok(ReviewPage {
-        frame: Frame::new("Review", Some(visit)),
+        frame: Frame::english("Review", visit),
         review: review.await?,
         unknown: unknown.await?,
         zone: super::listing::zone(visit).to_string(),

@@ -62,7 +62,7 @@ async fn asked(visit: &Visit, who: &Identity, id: EffectId) -> Result<Asked> {
 }
 
 async fn cannot(visit: &Visit, who: &Identity, id: EffectId, why: &str) -> Response {
-    let banner = Some(Banner { title: "Nobody was asked", text: why.to_owned() });
+    let banner = Some(Banner { title: "Nobody was asked".into(), text: why.to_owned() });
     page(visit, who, id, Said { banner, refusal: None }, StatusCode::CONFLICT).await
 }
 

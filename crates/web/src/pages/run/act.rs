@@ -127,7 +127,7 @@ pub(crate) async fn done(
 
 pub(crate) fn moved() -> Banner {
     Banner {
-        title: "Nothing was done",
+        title: "Nothing was done".into(),
         text: "This changed after you opened the page: somebody acted on it, or it was tried again. Below is what is \
                there now. Read it before you act."
             .into(),

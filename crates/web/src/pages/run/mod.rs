@@ -122,7 +122,7 @@ async fn build(visit: &Visit, who: &Identity, id: RunId, said: Said) -> Result<O
     };
     let refusal = said.refusal.as_ref();
     Ok(Some(RunPage {
-        frame: Frame::new("Run", Some(visit)),
+        frame: Frame::english("Run", visit),
         banner: said.banner,
         key: Shown::new(&agg.run.key),
         flow: Shown::new(agg.run.flow.as_str()),

@@ -67,7 +67,7 @@ async fn build(visit: &Visit) -> Result<SettingsPage> {
         dedupe: span(route.dedupe_ms),
     };
     Ok(SettingsPage {
-        frame: Frame::new("Settings", Some(visit)),
+        frame: Frame::english("Settings", visit),
         flows: policy.flows.values().map(|flow| FlowBlock::new(flow)).collect(),
         providers: policy.providers.values().map(|provider| ProviderBlock::new(&provider.provider)).collect(),
         alerts: policy.alerts.iter().map(alert).collect(),

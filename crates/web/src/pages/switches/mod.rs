@@ -115,7 +115,7 @@ async fn build(visit: &Visit, who: &Identity, said: Said) -> Result<SwitchesPage
     let may_turn = who.need(Turn::ANY_OF).is_ok();
     let Said { banner, typed, error } = said;
     Ok(SwitchesPage {
-        frame: Frame::new("Switch", Some(visit)),
+        frame: Frame::english("Switch", visit),
         banner,
         headline: headline(ceiling, &switches),
         ceiling: ceiling_line(ceiling),

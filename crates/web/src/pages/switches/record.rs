@@ -73,7 +73,7 @@ fn page(visit: &Visit, entry: &SealedEntry) -> RecordPage {
     let (facts, is_drill) = (&body["facts"], entry.kind == "switch_drill");
     let text = |name: &str| facts[name].as_str().unwrap_or_default();
     RecordPage {
-        frame: Frame::new(if is_drill { "Drill" } else { "Receipt" }, Some(visit)),
+        frame: Frame::english(if is_drill { "Drill" } else { "Receipt" }, visit),
         is_drill,
         title: if is_drill { "What this switch would hold" } else { "Receipt of a turn" },
         scope: Scope::parse(text("scope")).map_or("", scope_words),
