@@ -100,11 +100,10 @@ impl Engine {
         };
         let messages: Vec<Message> = letters.iter().map(message).collect();
         let posted = join_all(letters.iter().zip(&messages).map(|(letter, message)| self.post(letter, message))).await;
-        let failure = posted.iter().find_map(|posted| posted.clone().err());
-        Ok(match failure {
-            _ if posted.iter().any(std::result::Result::is_ok) || posted.is_empty() => Told::Sent,
-            Some(error) => Told::Failed(error),
-            None => Told::Sent,
+        let is_any_told = posted.iter().any(std::result::Result::is_ok);
+        Ok(match posted.into_iter().find_map(std::result::Result::err) {
+            Some(error) if !is_any_told => Told::Failed(error),
+            _ => Told::Sent,
         })
     }
 

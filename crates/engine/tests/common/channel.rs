@@ -17,12 +17,20 @@ pub struct Kept {
     /// A delivery takes a permit; none are left while it is held.
     open: Arc<Semaphore>,
     count: watch::Sender<usize>,
+    /// Deliveries that began, held or not.
+    begun: watch::Sender<usize>,
 }
 
 impl Default for Kept {
     fn default() -> Self {
         let open = Arc::new(Semaphore::new(Semaphore::MAX_PERMITS));
-        Self { got: Arc::default(), refuses: Arc::default(), open, count: watch::Sender::new(0) }
+        Self {
+            got: Arc::default(),
+            refuses: Arc::default(),
+            open,
+            count: watch::Sender::new(0),
+            begun: watch::Sender::new(0),
+        }
     }
 }
 
@@ -50,6 +58,11 @@ impl Kept {
         self.got().into_iter().filter(|(to, _)| to == address).map(|(_, message)| message).collect()
     }
 
+    /// Waits until so many deliveries began.
+    pub async fn until_begun(&self, n: usize) {
+        self.begun.subscribe().wait_for(|begun| *begun >= n).await.unwrap();
+    }
+
     /// Waits until so many were delivered.
     pub async fn until(&self, n: usize) {
         self.count.subscribe().wait_for(|count| *count >= n).await.unwrap();
@@ -59,6 +72,7 @@ impl Kept {
 #[async_trait]
 impl Channel for Kept {
     async fn deliver(&self, to: &str, message: &Message) -> Result<(), String> {
+        self.begun.send_modify(|n| *n += 1);
         let _turn = self.open.acquire().await.unwrap();
         let refuses = self.refuses.lock().unwrap().clone();
         if refuses.contains(to) || refuses.contains("*") {

@@ -1,9 +1,10 @@
 //! Who was told and who was not: in the journal, on the approval, as an alert; and what is tried again.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use effectgate_core::{approval::Outcome, notice::Alert};
 use effectgate_engine::{
+    driver::Workers,
     notify::{Channel, Channels},
     policy::AlertRoute,
 };
@@ -145,6 +146,19 @@ async fn a_mail_server_that_hangs_holds_up_no_chat() {
     assert_eq!(ticking.await.unwrap().sent, 2);
     assert_eq!(mail.to("anna@house.test").len(), 2);
     world.verify(one.run.id).await;
+}
+
+#[tokio::test]
+async fn a_message_that_hangs_holds_up_no_shutdown() {
+    let mail = Kept::held();
+    let world = World::with(to_mail_only(&mail, &["anna@house.test"]));
+    let workers = Workers::start(&world.engine);
+    waiting(&world, "k1", MAIL).await;
+    mail.until_begun(1).await;
+
+    let stopped = tokio::time::timeout(Duration::from_secs(30), workers.stop(Duration::from_secs(1))).await;
+
+    assert!(stopped.is_ok(), "the message still hangs, the workers do not");
 }
 
 #[tokio::test]
