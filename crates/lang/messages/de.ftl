@@ -56,8 +56,6 @@ login-title = Anmelden
 login-user = Benutzername
 login-password = Passwort
 login-submit = Anmelden
-login-oidc = Mit dem Firmenkonto anmelden
-login-or = oder
 login-already = Sie sind als { $name } angemeldet. Eine neue Anmeldung beendet diese Sitzung.
 login-to-inbox = Zum Eingang
 login-refused = Benutzername oder Passwort stimmt nicht.
@@ -65,7 +63,6 @@ login-wait = Zu viele Versuche. Versuchen Sie es in { $span } wieder.
 
 # Der Eingang
 inbox-title = Wartet auf Ihre Entscheidung
-inbox-empty = Es wartet nichts auf Sie.
 inbox-mine = Meine
 inbox-my-roles = Meine Rollen
 inbox-all = Alle
@@ -73,18 +70,12 @@ inbox-order = Reihenfolge
 inbox-by-risk = Risiko
 inbox-by-age = Alter
 inbox-by-due = Frist
-inbox-count = { $n ->
-        [one] { $n } Freigabe
-       *[other] { $n } Freigaben
-    }
 inbox-more-effects = { $n ->
         [one] und { $n } weitere Wirkung
        *[other] und { $n } weitere Wirkungen
     }
-inbox-decide-before = Zu entscheiden bis { $when } ({ $relative })
 inbox-undeliverable = Niemand war zu erreichen
 page-next = Nächste Seite
-page-previous = Vorige Seite
 
 # Wie eine Freigabe steht
 outcome-open = Wartet auf eine Entscheidung
@@ -106,8 +97,6 @@ card-source = Quelldatensatz
 card-what-goes-out = Das wird gesendet
 card-what-it-was = Darum ging es
 card-no-effects = Es wird nichts gesendet: Diese Freigabe hat keine Wirkungen.
-card-effect-to = { $kind } an { $target }
-card-through = über { $provider }
 card-exact = Der genaue Inhalt, wie er hinausgeht
 card-impact-high = Große Tragweite
 card-impact-normal = Normale Tragweite
@@ -116,18 +105,13 @@ card-window = Wird { $span } nach der Freigabe gesendet; bis dahin lässt es sic
 card-why-asked = Warum ein Mensch gefragt wird
 card-why-was-asked = Warum ein Mensch gefragt wurde
 card-your-decision = Ihre Entscheidung
-card-logged-as = Protokolliert wird sie als { $who }.
-card-logged-by-link = Protokolliert wird sie als { $who }, über diesen Link und ohne Anmeldung.
 card-note = Anmerkung
 card-note-hint = freiwillig, kommt ins Journal
 card-reason = Begründung
 card-reason-hint = zum Ablehnen erforderlich
 card-approve = Freigeben und senden
 card-reject = Ablehnen
-card-edit = Bearbeiten
-card-edit-approve = Diese Fassung freigeben
 card-withdraw = Zurückziehen
-card-cancel = Abbrechen
 card-back = Zurück zur Freigabe
 card-decisions = Entscheidungen
 card-decision-approved = freigegeben
@@ -217,21 +201,21 @@ inbox-you-decided = Sie haben entschieden; auf andere wird gewartet
 inbox-late = Überfällig
 inbox-all-flows = Alle Abläufe
 inbox-show = Anzeigen
-inbox-empty-mine = Nichts wartet auf Sie persönlich.
-inbox-empty-roles = Nichts wartet auf Ihre Rollen.
-inbox-empty-all = Nichts wartet auf irgendjemanden.
+inbox-empty-mine = Auf Sie persönlich wartet nichts.
+inbox-empty-roles = Auf Ihre Rollen wartet nichts.
+inbox-empty-all = Auf niemanden wartet etwas.
 inbox-empty-flow = Hier wird nur ein Ablauf gezeigt.
 
 # What became of it
-outcome-withdrawn-by = Zurückgezogen von { $who }, { $when }. Nichts wurde gesendet.
+outcome-withdrawn-by = Zurückgezogen von { $who }, { $when }. Es wurde nichts gesendet.
 sent-none = Es gibt keine Wirkungen.
 sent-part = Erledigt: { $n } von { $of }.
 
 # The card's parts
-card-deadline = Entscheiden vor
+card-deadline = Zu entscheiden bis
 card-run = Lauf öffnen
 card-source-plain = keine Webadresse
-card-edited = Geändert
+card-edited = Bearbeitet
 card-edits = Was geändert wurde
 card-changed-since = Was sich geändert hat, seit Sie die Seite geöffnet haben
 card-now = Jetzt
@@ -241,11 +225,11 @@ card-provider-mail = Mailserver; eine Mail lässt sich nicht zurückholen
 card-provider-enforcing = achtet unseren Schlüssel: dieselbe Anfrage zweimal wird einmal ausgeführt
 card-provider-advisory = nichts verhindert dort eine zweite Ausführung
 card-provider-gone = nicht mehr in der Konfiguration: dies würde warten
-card-decider = Protokolliert wird es als
-card-decider-by-link = Über diesen Link und ohne Anmeldung protokolliert als
+card-decider = Protokolliert wird sie als
+card-decider-by-link = Über diesen Link und ohne Anmeldung wird sie protokolliert als
 card-by-link = per Link
 card-required = erforderlich
-card-people = Gefragt sind
+card-people = Gefragt wurden
 card-wants = { $n ->
         [one] Noch { $n } Freigabe wird gebraucht.
        *[other] Noch { $n } Freigaben werden gebraucht.
@@ -253,16 +237,16 @@ card-wants = { $n ->
 card-wants-non-editor = Sie muss von jemandem kommen, der nichts geändert hat.
 card-superseded = zu einer früheren Fassung; zählt nicht
 card-withdraw-title = Die Anfrage zurückziehen
-card-withdraw-hint = Der Lauf endet und nichts wird gesendet.
-card-cancel-title = Diese Wirkung zurückholen
+card-withdraw-hint = Der Lauf endet, und es wird nichts gesendet.
+card-cancel-title = Diese Wirkung abbrechen
 card-cancel-submit = Wirkung abbrechen
 card-output-hint = Roh, zum Vergleich; gesendet wird, was oben steht.
-card-no-output = Nicht aufbewahrt, oder es gab keines.
+card-no-output = Nicht aufbewahrt, oder es gab nichts.
 
 # The clock
-sla-title = Antwortzeit
+sla-title = Frist für die Antwort
 sla-left = noch { $span } von { $of }
-sla-late = überfällig seit { $span }, von { $of }
+sla-late = seit { $span } überfällig, von { $of }
 sla-stops = die Uhr steht, solange Menschen entscheiden
 sla-runs = die Uhr läuft, während Menschen entscheiden
 
@@ -297,31 +281,31 @@ change-before = Vorher
 change-after = Nachher
 
 # Edit and approve
-edit-title = Ändern und freigeben
+edit-title = Bearbeiten und freigeben
 edit-effect = Wirkung { $n }
-edit-intro = Sie ändern, was gesendet wird, nicht wohin. Mit dem Knopf geben Sie die neue Fassung frei; die Änderung steht auf der Karte.
+edit-intro = Sie ändern, was gesendet wird, nicht wohin. Mit der Schaltfläche geben Sie die neue Fassung frei; die Änderung steht auf der Karte.
 edit-needs-another = Jemand, der nichts geändert hat, muss sie ebenfalls freigeben.
 edit-submit = Mit diesen Änderungen freigeben
-edit-one-per-line = Eines pro Zeile.
+edit-one-per-line = Eine Angabe pro Zeile.
 edit-raw = JSON, wie es gesendet wird.
 edit-fixed = nicht änderbar
 edit-whole = Inhalt
 edit-not-given = nicht angegeben
 edit-errors-title = Bitte prüfen Sie diese Felder
-edit-errors = Nichts wurde entschieden. Ihre Eingaben sind noch da.
-edit-missing = Dies ist erforderlich.
+edit-errors = Es wurde nichts entschieden. Ihre Eingaben sind noch da.
+edit-missing = Diese Angabe ist erforderlich.
 edit-bad-number = Das ist keine Zahl. Schreiben Sie 1234.50.
 edit-bad-json = Das ist kein JSON: { $detail }
-edit-nothing = Sie haben nichts geändert. Um so zuzustimmen, geben Sie auf der Karte frei.
-edit-too-many = Dies wurde zu oft geändert. Lehnen Sie ab und lassen Sie neu vorschlagen.
-edit-changed-meanwhile = Jemand hat geändert, was gesendet werden soll, nachdem Sie die Seite geöffnet haben. Nichts wurde entschieden. Die Änderungen stehen unten; Ihre Eingaben sind noch im Formular.
+edit-nothing = Sie haben nichts geändert. Um so zuzustimmen, geben Sie es auf der Karte frei.
+edit-too-many = Dies wurde zu oft bearbeitet. Lehnen Sie es ab, und lassen Sie einen neuen Vorschlag machen.
+edit-changed-meanwhile = Was gesendet werden soll, wurde geändert, nachdem Sie diese Seite geöffnet haben. Es wurde nichts entschieden. Die Änderungen stehen unten; Ihre Eingaben sind noch im Formular.
 
 # What a page says instead
-stop-asks = Der Ablauf { $flow } bittet um eine Entscheidung vor { $when }.
-stop-asked = Der Ablauf { $flow } bat um eine Entscheidung. Sie ist vorbei: { $state }.
-stop-other-account = Melden Sie sich ab und mit dem gefragten Konto an. Nichts wurde entschieden.
+stop-asks = Der Ablauf { $flow } bittet um eine Entscheidung bis { $when }.
+stop-asked = Der Ablauf { $flow } bat um eine Entscheidung. Das ist vorbei: { $state }.
+stop-other-account = Melden Sie sich ab und mit dem Konto an, das gefragt wurde. Es wurde nichts entschieden.
 stop-disabled-title = Dieses Konto ist deaktiviert
-stop-disabled = Das Konto, für das dieser Link ausgestellt wurde, ist nicht mehr in Gebrauch. Jemand anderes kann entscheiden.
+stop-disabled = Das Konto, für das dieser Link ausgestellt wurde, ist nicht mehr in Gebrauch. Jemand anderes, der gefragt wurde, kann entscheiden.
 stop-gone-title = Diese Freigabe gibt es nicht
 stop-gone = Es gibt sie nicht, oder sie wurde lange nach ihrem Ende entfernt.
 stop-problem-title = Das hat nicht geklappt
@@ -330,11 +314,11 @@ stop-many-title = Zu viele Versuche
 stop-many = Warten Sie eine Weile vor dem nächsten Versuch.
 stop-media = Nur das Formular auf der Seite entscheidet; andere Kodierungen werden abgelehnt.
 stop-uncertain-title = Noch nicht sicher
-stop-uncertain = Die Datenbank war beim Schreiben nicht erreichbar. Öffnen Sie die Seite erneut: Sie zeigt, ob es geschah. Nochmals zu entscheiden schadet nicht.
+stop-uncertain = Die Datenbank war beim Schreiben nicht mehr erreichbar. Öffnen Sie die Seite noch einmal: Sie zeigt, ob geschrieben wurde. Noch einmal zu entscheiden schadet nicht.
 stop-reason-too-long = Die Begründung ist zu lang: höchstens 2.000 Zeichen.
-stop-reason-wanted = Eine Begründung ist erforderlich. Nichts wurde geändert.
+stop-reason-wanted = Eine Begründung ist erforderlich. Es wurde nichts geändert.
 stop-too-late-title = Zu spät
-stop-too-late = Es lässt sich nicht mehr zurückholen. Unten steht, was jetzt gilt.
+stop-too-late = Es lässt sich nicht mehr abbrechen. Unten steht, wie es jetzt ist.
 login-with = Mit { $name } anmelden
 login-local = Mit einem Konto dieses Servers anmelden
 login-nobody = Zurzeit kann sich hier niemand anmelden: Lokale Konten sind abgeschaltet, und kein Anmeldedienst ist eingerichtet.

@@ -56,8 +56,6 @@ login-title = Sign in
 login-user = User name
 login-password = Password
 login-submit = Sign in
-login-oidc = Sign in with your company account
-login-or = or
 login-already = You are signed in as { $name }. Signing in again ends that session.
 login-to-inbox = To the inbox
 login-refused = User name or password is not right.
@@ -65,7 +63,6 @@ login-wait = Too many tries. Try again in { $span }.
 
 # The inbox
 inbox-title = Waiting for your decision
-inbox-empty = Nothing waits for you.
 inbox-mine = Mine
 inbox-my-roles = My roles
 inbox-all = All
@@ -73,18 +70,12 @@ inbox-order = Order
 inbox-by-risk = Risk
 inbox-by-age = Age
 inbox-by-due = Due
-inbox-count = { $n ->
-        [one] { $n } approval
-       *[other] { $n } approvals
-    }
 inbox-more-effects = { $n ->
         [one] and { $n } more effect
        *[other] and { $n } more effects
     }
-inbox-decide-before = Decide before { $when } ({ $relative })
 inbox-undeliverable = Nobody could be told
 page-next = Next page
-page-previous = Previous page
 
 # How an approval stands
 outcome-open = Waiting for a decision
@@ -106,8 +97,6 @@ card-source = Source record
 card-what-goes-out = What will be sent
 card-what-it-was = What this was about
 card-no-effects = Nothing is sent: this approval has no effects.
-card-effect-to = { $kind } to { $target }
-card-through = through { $provider }
 card-exact = The exact payload, as it goes out
 card-impact-high = High impact
 card-impact-normal = Normal impact
@@ -116,18 +105,13 @@ card-window = Sent { $span } after the approval; it can be cancelled until then.
 card-why-asked = Why a person is asked
 card-why-was-asked = Why a person was asked
 card-your-decision = Your decision
-card-logged-as = It will be logged as { $who }.
-card-logged-by-link = It will be logged as { $who }, by this link and without a sign-in.
 card-note = Note
 card-note-hint = optional, goes into the journal
 card-reason = Reason
 card-reason-hint = required to reject
 card-approve = Approve and send
 card-reject = Reject
-card-edit = Edit
-card-edit-approve = Approve this version
 card-withdraw = Withdraw
-card-cancel = Cancel
 card-back = Back to the approval
 card-decisions = Decisions
 card-decision-approved = approved

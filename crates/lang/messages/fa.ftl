@@ -56,8 +56,6 @@ login-title = ورود
 login-user = نام کاربری
 login-password = گذرواژه
 login-submit = ورود
-login-oidc = ورود با حساب سازمانی
-login-or = یا
 login-already = شما با نام { $name } وارد شده‌اید. ورود دوباره آن نشست را پایان می‌دهد.
 login-to-inbox = به صندوق ورودی
 login-refused = نام کاربری یا گذرواژه درست نیست.
@@ -65,7 +63,6 @@ login-wait = تعداد تلاش‌ها زیاد بود. { $span } دیگر دو
 
 # صندوق ورودی
 inbox-title = در انتظار تصمیم شما
-inbox-empty = چیزی در انتظار شما نیست.
 inbox-mine = برای من
 inbox-my-roles = نقش‌های من
 inbox-all = همه
@@ -73,18 +70,12 @@ inbox-order = ترتیب
 inbox-by-risk = خطر
 inbox-by-age = قدمت
 inbox-by-due = مهلت
-inbox-count = { $n ->
-        [one] { $n } تأیید
-       *[other] { $n } تأیید
-    }
 inbox-more-effects = { $n ->
         [one] و { $n } اثر دیگر
        *[other] و { $n } اثر دیگر
     }
-inbox-decide-before = تصمیم پیش از { $when } ({ $relative })
 inbox-undeliverable = به هیچ‌کس خبر نرسید
 page-next = صفحهٔ بعد
-page-previous = صفحهٔ قبل
 
 # وضعیت تأیید
 outcome-open = در انتظار تصمیم
@@ -106,28 +97,21 @@ card-source = رکورد مبدأ
 card-what-goes-out = آنچه فرستاده می‌شود
 card-what-it-was = موضوع این بود
 card-no-effects = چیزی فرستاده نمی‌شود: این تأیید اثری ندارد.
-card-effect-to = { $kind } به { $target }
-card-through = از راه { $provider }
 card-exact = محتوای دقیق، همان‌گونه که فرستاده می‌شود
-card-impact-high = اثر زیاد
-card-impact-normal = اثر معمولی
-card-impact-low = اثر کم
+card-impact-high = اهمیت زیاد
+card-impact-normal = اهمیت معمولی
+card-impact-low = اهمیت کم
 card-window = { $span } پس از تأیید فرستاده می‌شود؛ تا آن زمان می‌توان آن را لغو کرد.
 card-why-asked = چرا از یک انسان پرسیده می‌شود
 card-why-was-asked = چرا از یک انسان پرسیده شد
 card-your-decision = تصمیم شما
-card-logged-as = با نام { $who } ثبت می‌شود.
-card-logged-by-link = با نام { $who }، با این پیوند و بدون ورود، ثبت می‌شود.
 card-note = یادداشت
 card-note-hint = اختیاری، در دفتر ثبت می‌آید
 card-reason = دلیل
 card-reason-hint = برای رد کردن لازم است
 card-approve = تأیید و ارسال
 card-reject = رد
-card-edit = ویرایش
-card-edit-approve = تأیید این نسخه
 card-withdraw = پس گرفتن
-card-cancel = لغو
 card-back = بازگشت به تأیید
 card-decisions = تصمیم‌ها
 card-decision-approved = تأیید کرد
@@ -183,7 +167,7 @@ mail-flow = جریان
 mail-key = کلید
 mail-why = چرا از شما پرسیده می‌شود
 mail-effect = { $kind } به { $target }، از راه { $provider }
-mail-impact-high = اثر زیاد
+mail-impact-high = اهمیت زیاد
 mail-cut = […اینجا بریده شد؛ کارت همه را نشان می‌دهد]
 mail-more-effects = { $n ->
         [one] … و { $n } اثر دیگر، روی کارت
@@ -232,9 +216,9 @@ card-edited = ویرایش شده
 card-edits = آنچه تغییر داده شد
 card-changed-since = آنچه از هنگام باز کردن صفحه تغییر کرده است
 card-now = اکنون
-card-known-as = در آنجا با نام
+card-known-as = شناسه در آنجا
 card-whole-text = متن کامل، پیمایش‌پذیر
-card-provider-mail = کارساز ایمیل؛ نامهٔ فرستاده‌شده بازگردانده نمی‌شود
+card-provider-mail = سرور ایمیل؛ ایمیل فرستاده‌شده را نمی‌توان پس گرفت
 card-provider-enforcing = کلید ما را رعایت می‌کند: درخواست تکراری یک بار انجام می‌شود
 card-provider-advisory = در آنجا چیزی جلوی انجام دوباره را نمی‌گیرد
 card-provider-gone = دیگر در پیکربندی نیست: در انتظار می‌ماند
@@ -242,16 +226,16 @@ card-decider = ثبت می‌شود با نام
 card-decider-by-link = با این پیوند و بدون ورود، ثبت می‌شود با نام
 card-by-link = با پیوند
 card-required = لازم
-card-people = کسانی که پرسیده شدند
+card-people = کسانی که از آن‌ها پرسیده شد
 card-wants = { $n ->
         [one] هنوز { $n } تأیید لازم است.
        *[other] هنوز { $n } تأیید لازم است.
     }
-card-wants-non-editor = باید از کسی باشد که چیزی را ویرایش نکرده است.
-card-superseded = دربارهٔ نسخهٔ پیشین؛ به شمار نمی‌آید
+card-wants-non-editor = این تأیید باید از کسی باشد که چیزی را ویرایش نکرده است.
+card-superseded = مربوط به نسخهٔ پیشین؛ به شمار نمی‌آید
 card-withdraw-title = پس گرفتن پرسش
 card-withdraw-hint = اجرا پایان می‌یابد و چیزی فرستاده نمی‌شود.
-card-cancel-title = بازگرداندن این اثر
+card-cancel-title = لغو این اثر
 card-cancel-submit = لغو اثر
 card-output-hint = خام، برای مقایسه؛ آنچه فرستاده می‌شود در بالا آمده است.
 card-no-output = نگه داشته نشده یا وجود نداشته است.
@@ -284,7 +268,7 @@ check-repairs = { $n ->
         [one] پس از خروجی نامعتبر { $n } بار دوباره از مدل پرسیده شد.
        *[other] پس از خروجی نامعتبر { $n } بار دوباره از مدل پرسیده شد.
     }
-check-finish = مدل با «{ $reason }» پایان یافت.
+check-finish = مدل با «{ $reason }» پایان داد.
 
 # What an edit changed
 change-added = افزوده
@@ -299,7 +283,7 @@ edit-effect = اثر { $n }
 edit-intro = شما آنچه را فرستاده می‌شود تغییر می‌دهید، نه مقصد را. با دکمه نسخهٔ تازه را تأیید می‌کنید؛ تغییر در کارت نشان داده می‌شود.
 edit-needs-another = کسی که چیزی را ویرایش نکرده نیز باید تأیید کند.
 edit-submit = تأیید با این تغییرها
-edit-one-per-line = هر کدام در یک سطر.
+edit-one-per-line = هر مورد در یک سطر.
 edit-raw = JSON، همان‌گونه که فرستاده می‌شود.
 edit-fixed = تغییرناپذیر
 edit-whole = محتوا
@@ -307,23 +291,23 @@ edit-not-given = داده نشده
 edit-errors-title = این فیلدها را بررسی کنید
 edit-errors = تصمیمی گرفته نشد. آنچه نوشته‌اید هنوز اینجاست.
 edit-missing = این لازم است.
-edit-bad-number = این عدد نیست. مانند 1234.50 بنویسید.
+edit-bad-number = این عدد نیست. آن را به شکل 1234.50 بنویسید.
 edit-bad-json = این JSON نیست: { $detail }
-edit-nothing = چیزی را تغییر ندادید. برای موافقت با همین، در کارت تأیید کنید.
-edit-too-many = بیش از اندازه ویرایش شده است. آن را رد کنید تا دوباره پیشنهاد شود.
+edit-nothing = شما چیزی را تغییر ندادید. اگر با همین موافقید، روی کارت تأیید کنید.
+edit-too-many = این مورد بیش از اندازه ویرایش شده است. آن را رد کنید تا دوباره پیشنهاد شود.
 edit-changed-meanwhile = پس از آنکه صفحه را باز کردید، کسی آنچه را فرستاده می‌شود تغییر داد. تصمیمی گرفته نشد. تغییرها در پایین آمده و آنچه نوشته‌اید در فرم مانده است.
 
 # What a page says instead
 stop-asks = جریان { $flow } پیش از { $when } تصمیمی می‌خواهد.
-stop-asked = جریان { $flow } تصمیمی خواسته بود. پایان یافت: { $state }.
+stop-asked = جریان { $flow } تصمیمی خواسته بود. این درخواست پایان یافته است: { $state }.
 stop-other-account = خارج شوید و با حسابی که از آن پرسیده شده وارد شوید. تصمیمی گرفته نشد.
 stop-disabled-title = این حساب غیرفعال است
-stop-disabled = حسابی که این پیوند برای آن صادر شده دیگر در کار نیست. یکی دیگر از پرسیده‌شدگان می‌تواند تصمیم بگیرد.
+stop-disabled = حسابی که این پیوند برای آن صادر شده است دیگر به کار نمی‌رود. یکی دیگر از کسانی که از آن‌ها پرسیده شده است می‌تواند تصمیم بگیرد.
 stop-gone-title = چنین تأییدی وجود ندارد
 stop-gone = وجود ندارد یا مدت‌ها پس از پایانش حذف شده است.
-stop-problem-title = این کار نشد
-stop-later-title = اکنون نه
-stop-many-title = تلاش‌های بیش از اندازه
+stop-problem-title = انجام نشد
+stop-later-title = در این لحظه ممکن نیست
+stop-many-title = تلاش‌های بیش از حد
 stop-many = پیش از تلاش بعدی کمی صبر کنید.
 stop-media = تنها فرم صفحه تصمیم می‌گیرد؛ کدگذاری‌های دیگر پذیرفته نمی‌شوند.
 stop-uncertain-title = هنوز روشن نیست
@@ -331,7 +315,7 @@ stop-uncertain = پایگاه داده هنگام نوشتن از دسترس خ�
 stop-reason-too-long = دلیل بیش از اندازه بلند است: حداکثر ۲٬۰۰۰ نویسه.
 stop-reason-wanted = دلیل لازم است. چیزی تغییر نکرد.
 stop-too-late-title = دیر شده است
-stop-too-late = دیگر نمی‌توان آن را بازگرداند. وضعیت کنونی در پایین آمده است.
+stop-too-late = دیگر نمی‌توان آن را لغو کرد. وضعیت کنونی در زیر آمده است.
 login-with = ورود با { $name }
 login-local = ورود با حسابی از این سرور
 login-nobody = اکنون کسی نمی‌تواند وارد شود: حساب‌های محلی خاموش‌اند و سرویس ورودی پیکربندی نشده است.

@@ -56,8 +56,6 @@ login-title = Logga in
 login-user = Användarnamn
 login-password = Lösenord
 login-submit = Logga in
-login-oidc = Logga in med företagskontot
-login-or = eller
 login-already = Du är inloggad som { $name }. Om du loggar in igen avslutas den sessionen.
 login-to-inbox = Till inkorgen
 login-refused = Användarnamnet eller lösenordet stämmer inte.
@@ -65,7 +63,6 @@ login-wait = För många försök. Försök igen om { $span }.
 
 # Inkorgen
 inbox-title = Väntar på ditt beslut
-inbox-empty = Inget väntar på dig.
 inbox-mine = Mina
 inbox-my-roles = Mina roller
 inbox-all = Alla
@@ -73,18 +70,12 @@ inbox-order = Ordning
 inbox-by-risk = Risk
 inbox-by-age = Ålder
 inbox-by-due = Tidsgräns
-inbox-count = { $n ->
-        [one] { $n } godkännande
-       *[other] { $n } godkännanden
-    }
 inbox-more-effects = { $n ->
         [one] och { $n } effekt till
        *[other] och { $n } effekter till
     }
-inbox-decide-before = Besluta före { $when } ({ $relative })
 inbox-undeliverable = Ingen kunde meddelas
 page-next = Nästa sida
-page-previous = Föregående sida
 
 # Hur ett godkännande står
 outcome-open = Väntar på beslut
@@ -106,8 +97,6 @@ card-source = Källpost
 card-what-goes-out = Det här skickas
 card-what-it-was = Det här gällde det
 card-no-effects = Inget skickas: godkännandet har inga effekter.
-card-effect-to = { $kind } till { $target }
-card-through = via { $provider }
 card-exact = Exakt det innehåll som skickas
 card-impact-high = Stor påverkan
 card-impact-normal = Normal påverkan
@@ -116,18 +105,13 @@ card-window = Skickas { $span } efter godkännandet; fram till dess kan det avbr
 card-why-asked = Varför en människa tillfrågas
 card-why-was-asked = Varför en människa tillfrågades
 card-your-decision = Ditt beslut
-card-logged-as = Det loggas som { $who }.
-card-logged-by-link = Det loggas som { $who }, via den här länken och utan inloggning.
 card-note = Anteckning
 card-note-hint = frivillig, förs in i journalen
 card-reason = Skäl
 card-reason-hint = krävs för att avslå
 card-approve = Godkänn och skicka
 card-reject = Avslå
-card-edit = Ändra
-card-edit-approve = Godkänn den här versionen
 card-withdraw = Återkalla
-card-cancel = Avbryt
 card-back = Tillbaka till godkännandet
 card-decisions = Beslut
 card-decision-approved = godkände
@@ -216,8 +200,8 @@ page-first = Första sidan
 
 # The inbox's lines
 inbox-waiting = Har väntat i { $span }
-inbox-you-decided = Du har beslutat; andra inväntas
-inbox-late = Sen
+inbox-you-decided = Du har beslutat; andras beslut inväntas
+inbox-late = Försenat
 inbox-all-flows = Alla flöden
 inbox-show = Visa
 inbox-empty-mine = Inget väntar på dig personligen.
@@ -226,23 +210,23 @@ inbox-empty-all = Inget väntar på någon.
 inbox-empty-flow = Här visas bara ett flöde.
 
 # What became of it
-outcome-withdrawn-by = Tillbakadragen av { $who }, { $when }. Inget har skickats.
-sent-none = Den har inga effekter.
+outcome-withdrawn-by = Återkallat av { $who }, { $when }. Inget skickades.
+sent-none = Det har inga effekter.
 sent-part = Klara: { $n } av { $of }.
 
 # The card's parts
 card-deadline = Besluta före
 card-run = Öppna körningen
 card-source-plain = ingen webbadress
-card-edited = Ändrad
-card-edits = Vad människor har ändrat
-card-changed-since = Vad som ändrats sedan du öppnade sidan
+card-edited = Ändrat
+card-edits = Det som har ändrats
+card-changed-since = Det som har ändrats sedan du öppnade sidan
 card-now = Nu
 card-known-as = känd där som
 card-whole-text = Hela texten, kan rullas
-card-provider-mail = e-postserver; ett brev kan inte återkallas
+card-provider-mail = e-postserver; ett skickat brev går inte att få tillbaka
 card-provider-enforcing = respekterar vår nyckel: samma begäran två gånger utförs en gång
-card-provider-advisory = inget där hindrar att det utförs två gånger
+card-provider-advisory = ingenting där hindrar att det utförs två gånger
 card-provider-gone = finns inte längre i konfigurationen: detta skulle vänta
 card-decider = Det loggas som
 card-decider-by-link = Med den här länken och utan inloggning loggas det som
@@ -255,17 +239,17 @@ card-wants = { $n ->
     }
 card-wants-non-editor = Det måste komma från någon som inte har ändrat något.
 card-superseded = gäller en tidigare version; räknas inte
-card-withdraw-title = Dra tillbaka frågan
+card-withdraw-title = Återkalla frågan
 card-withdraw-hint = Körningen avslutas och inget skickas.
-card-cancel-title = Återkalla den här effekten
+card-cancel-title = Avbryt den här effekten
 card-cancel-submit = Avbryt effekten
 card-output-hint = Rått, för jämförelse; det som skickas står ovan.
-card-no-output = Inte sparat, eller fanns inte.
+card-no-output = Har inte sparats, eller så fanns det inget.
 
 # The clock
 sla-title = Svarstid
 sla-left = { $span } kvar av { $of }
-sla-late = försenad med { $span }, av { $of }
+sla-late = försenat med { $span }, av { $of }
 sla-stops = klockan står still medan människor beslutar
 sla-runs = klockan går medan människor beslutar
 
@@ -281,14 +265,14 @@ fact-run = Körning
 fact-flow-revision = Flödesrevision
 
 # What validation found
-check-fits = Utdata passar flödets schema.
-check-no-output = Det fanns ingen modellutdata, eller så sparas den inte längre.
-check-no-schema = Flödet har inget schema för utdata.
+check-fits = Modellens svar följer flödets schema.
+check-no-output = Modellen gav inget svar, eller så sparas det inte längre.
+check-no-schema = Flödet har inget schema för modellens svar.
 check-effects = Varje effekt klarade kontrollerna för sin typ och leverantör.
-check-extracted = JSON togs ut ur omgivande text; inget i den ändrades.
+check-extracted = JSON-värdet togs ut ur omgivande text; inget i det ändrades.
 check-repairs = { $n ->
-        [one] Modellen tillfrågades igen { $n } gång efter ogiltig utdata.
-       *[other] Modellen tillfrågades igen { $n } gånger efter ogiltig utdata.
+        [one] Modellen tillfrågades { $n } gång till efter ett ogiltigt svar.
+       *[other] Modellen tillfrågades { $n } gånger till efter ett ogiltigt svar.
     }
 check-finish = Modellen slutade med ”{ $reason }”.
 
@@ -306,38 +290,38 @@ edit-intro = Du ändrar vad som skickas, inte vart. Med knappen godkänner du de
 edit-needs-another = Någon som inte har ändrat något måste också godkänna.
 edit-submit = Godkänn med dessa ändringar
 edit-one-per-line = En per rad.
-edit-raw = JSON, som det skickas.
+edit-raw = JSON, så som det skickas.
 edit-fixed = kan inte ändras
 edit-whole = Innehåll
 edit-not-given = inte angivet
 edit-errors-title = Se över de här fälten
-edit-errors = Inget har beslutats. Det du skrev finns kvar.
-edit-missing = Detta är obligatoriskt.
+edit-errors = Inget beslut togs. Det du skrev finns kvar.
+edit-missing = Det här måste anges.
 edit-bad-number = Det här är inget tal. Skriv det som 1234.50.
-edit-bad-json = Det här är ingen JSON: { $detail }
-edit-nothing = Du ändrade inget. Godkänn på kortet om allt är som det ska.
-edit-too-many = Det har ändrats för många gånger. Avslå, och låt arbetaren föreslå igen.
-edit-changed-meanwhile = Någon ändrade det som ska skickas efter att du öppnade sidan. Inget har beslutats. Ändringarna står nedan; det du skrev finns kvar i formuläret.
+edit-bad-json = Det här är inte JSON: { $detail }
+edit-nothing = Du har inte ändrat något. Vill du godkänna det som det är, gör det på kortet.
+edit-too-many = Det har ändrats för många gånger. Avslå det, och låt arbetsflödet föreslå på nytt.
+edit-changed-meanwhile = Någon har ändrat det som ska skickas sedan du öppnade sidan. Inget beslut togs. Ändringarna står nedan; det du skrev finns kvar i formuläret.
 
 # What a page says instead
 stop-asks = Flödet { $flow } ber om ett beslut före { $when }.
 stop-asked = Flödet { $flow } bad om ett beslut. Det är avslutat: { $state }.
-stop-other-account = Logga ut och logga in med kontot som tillfrågades. Inget har beslutats.
+stop-other-account = Logga ut och logga in med det konto som tillfrågades. Inget beslut togs.
 stop-disabled-title = Kontot är avstängt
-stop-disabled = Kontot som länken gavs till används inte längre. Någon annan av de tillfrågade kan besluta.
+stop-disabled = Kontot som länken är utställd på används inte längre. Någon annan av de tillfrågade kan besluta.
 stop-gone-title = Det finns inget sådant godkännande
-stop-gone = Det finns inte, eller så togs det bort långt efter sitt slut.
+stop-gone = Det finns inte, eller så togs uppgifterna bort långt efter att det hade avslutats.
 stop-problem-title = Det gick inte
 stop-later-title = Inte nu
 stop-many-title = För många försök
 stop-many = Vänta en stund före nästa försök.
-stop-media = Bara formuläret på sidan beslutar; andra kodningar avvisas.
+stop-media = Bara formuläret på sidan avgör; andra kodningar avvisas.
 stop-uncertain-title = Ännu inte säkert
-stop-uncertain = Databasen försvann medan detta skrevs. Öppna sidan igen: den visar om det blev skrivet. Att besluta igen skadar inte.
+stop-uncertain = Databasen försvann medan det här skrevs. Öppna sidan igen: den visar om det blev skrivet. Det gör ingen skada att besluta en gång till.
 stop-reason-too-long = Skälet är för långt: högst 2 000 tecken.
 stop-reason-wanted = Ett skäl krävs. Inget har ändrats.
 stop-too-late-title = För sent
-stop-too-late = Det kan inte längre återkallas. Nedan står hur det är nu.
+stop-too-late = Det går inte längre att avbryta. Nedan ser du hur det står till nu.
 login-with = Logga in med { $name }
 login-local = Logga in med ett konto på den här servern
 login-nobody = Ingen kan logga in här just nu: lokala konton är avstängda och ingen inloggningstjänst är konfigurerad.

@@ -68,8 +68,6 @@ messages! {
     LoginUser = "login-user" [];
     LoginPassword = "login-password" [];
     LoginSubmit = "login-submit" [];
-    LoginOidc = "login-oidc" [];
-    LoginOr = "login-or" [];
     LoginAlready = "login-already" ["name"];
     LoginToInbox = "login-to-inbox" [];
     LoginRefused = "login-refused" [];
@@ -77,7 +75,6 @@ messages! {
 
     // The inbox.
     InboxTitle = "inbox-title" [];
-    InboxEmpty = "inbox-empty" [];
     InboxMine = "inbox-mine" [];
     InboxMyRoles = "inbox-my-roles" [];
     InboxAll = "inbox-all" [];
@@ -85,12 +82,9 @@ messages! {
     InboxByRisk = "inbox-by-risk" [];
     InboxByAge = "inbox-by-age" [];
     InboxByDue = "inbox-by-due" [];
-    InboxCount = "inbox-count" ["n"];
     InboxMoreEffects = "inbox-more-effects" ["n"];
-    InboxDecideBefore = "inbox-decide-before" ["when", "relative"];
     InboxUndeliverable = "inbox-undeliverable" [];
     PageNext = "page-next" [];
-    PagePrevious = "page-previous" [];
 
     // How an approval stands.
     OutcomeOpen = "outcome-open" [];
@@ -112,8 +106,6 @@ messages! {
     CardWhatGoesOut = "card-what-goes-out" [];
     CardWhatItWas = "card-what-it-was" [];
     CardNoEffects = "card-no-effects" [];
-    CardEffectTo = "card-effect-to" ["kind", "target"];
-    CardThrough = "card-through" ["provider"];
     CardExact = "card-exact" [];
     CardImpactHigh = "card-impact-high" [];
     CardImpactNormal = "card-impact-normal" [];
@@ -122,18 +114,13 @@ messages! {
     CardWhyAsked = "card-why-asked" [];
     CardWhyWasAsked = "card-why-was-asked" [];
     CardYourDecision = "card-your-decision" [];
-    CardLoggedAs = "card-logged-as" ["who"];
-    CardLoggedByLink = "card-logged-by-link" ["who"];
     CardNote = "card-note" [];
     CardNoteHint = "card-note-hint" [];
     CardReason = "card-reason" [];
     CardReasonHint = "card-reason-hint" [];
     CardApprove = "card-approve" [];
     CardReject = "card-reject" [];
-    CardEdit = "card-edit" [];
-    CardEditApprove = "card-edit-approve" [];
     CardWithdraw = "card-withdraw" [];
-    CardCancel = "card-cancel" [];
     CardBack = "card-back" [];
     CardDecisions = "card-decisions" [];
     CardDecisionApproved = "card-decision-approved" [];
