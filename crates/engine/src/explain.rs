@@ -186,11 +186,17 @@ fn awaiting(agg: &Aggregate) -> Reason {
     match open {
         Some(approval) => {
             let (asked, until) = (approval.terms.audience.join(", "), approval.expires_at);
-            let have = approval.decisions.len();
+            let (have, quorum) = (approval.approvals().count(), approval.terms.quorum);
+            let reach = if approval.terms.undeliverable { "; nobody could be told of it" } else { "" };
+            let next = if approval.wants().by_non_editor {
+                "one of them who edited nothing approves, or one of them rejects"
+            } else {
+                "one of them approves or rejects"
+            };
             Reason {
                 code: "awaiting_approval".into(),
-                text: format!("{asked} decide until {until}; {have} of {} have", approval.terms.quorum),
-                next: "one of them approves or rejects".into(),
+                text: format!("{asked} decide until {until}; {have} of {quorum} have{reach}"),
+                next: next.into(),
             }
         }
         None => Reason {
@@ -233,6 +239,7 @@ fn reason_words(reason: &str) -> &str {
     match reason {
         "rejected" => "a person rejected it",
         "approval_expired" => "nobody decided in time",
+        "approval_withdrawn" => "the question was taken back before anybody decided",
         "invalid_output" => "the model never produced a valid output",
         "agent_limit" => "the agent ran longer than the flow allows",
         "abandoned" => "its workers died or went silent as often as the flow allows",

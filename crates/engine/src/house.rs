@@ -4,7 +4,7 @@
 use effectgate_core::{
     actor::Actor,
     ids::{RunId, Tenant},
-    journal::{EntryKind, Facts, seal},
+    journal::{EntryKind, Facts, Head, seal},
     switch::Receipt,
 };
 use effectgate_store::{HouseCommit, HouseWrite};
@@ -35,25 +35,41 @@ impl Engine {
         fill: impl Fn(&mut HouseWrite) + Send + Sync,
     ) -> Result<(i64, Option<Receipt>)> {
         for _ in 0..TRIES_MAX {
-            let mut head = self.store().house_head(tenant).await?;
-            let expected_seq = head.seq;
-            let entry = seal(&mut head, RunId::house(tenant), self.now(), kind, actor, facts);
-            let mut write = HouseWrite {
-                tenant: tenant.clone(),
-                expected_seq,
-                head,
-                entries: vec![entry],
-                switch: None,
-                api_key: None,
-                user: None,
-                notices: Vec::new(),
-            };
-            fill(&mut write);
-            let seq = write.head.seq;
-            if let HouseCommit::Committed { receipt } = self.store().house_commit(write).await? {
+            let head = self.store().house_head(tenant).await?;
+            let seq = head.seq + 1;
+            if let HouseCommit::Committed { receipt } = self.house_try(tenant, head, actor, kind, facts, &fill).await? {
                 return Ok((seq, receipt));
             }
         }
         Err(EngineError::Contended)
+    }
+
+    /// One try, on a head that was read before what `fill` writes was: nothing comes in between unseen.
+    ///
+    /// # Errors
+    /// The store.
+    pub(crate) async fn house_try(
+        &self,
+        tenant: &Tenant,
+        mut head: Head,
+        actor: &Actor,
+        kind: EntryKind,
+        facts: &Facts,
+        fill: impl FnOnce(&mut HouseWrite) + Send,
+    ) -> Result<HouseCommit> {
+        let expected_seq = head.seq;
+        let entry = seal(&mut head, RunId::house(tenant), self.now(), kind, actor, facts);
+        let mut write = HouseWrite {
+            tenant: tenant.clone(),
+            expected_seq,
+            head,
+            entries: vec![entry],
+            switch: None,
+            api_key: None,
+            user: None,
+            notices: Vec::new(),
+        };
+        fill(&mut write);
+        Ok(self.store().house_commit(write).await?)
     }
 }

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use effectgate_core::{
     actor::{Actor, Person, SignIn, Subject},
     facts,
-    ids::{RunId, Tenant},
-    journal::{EntryKind, Facts, seal},
+    ids::Tenant,
+    journal::{EntryKind, Facts},
     notice::{Alert, Notice, NoticeKind},
 };
 use effectgate_store::{HouseCommit, HouseWrite, ProfileRow, ProfileSource, UserRow};
@@ -62,7 +62,7 @@ impl Engine {
             let head = self.store().house_head(tenant).await?;
             let old = self.store().user_find(tenant, &wanted.name).await?;
             let (user, kind, facts) = self.changed(tenant, old.as_ref(), &wanted)?;
-            if self.house(tenant, head, actor, kind, &facts, Some(user)).await? {
+            if self.house_try(tenant, head, actor, kind, &facts, |w| w.user = Some(user)).await? != HouseCommit::Lost {
                 return Ok(old.is_none());
             }
         }
@@ -80,7 +80,8 @@ impl Engine {
             let old = self.store().user_find(tenant, &name).await?.ok_or(EngineError::NotFound("user"))?;
             let user = UserRow { disabled: true, updated_at: self.now(), ..old };
             let facts = facts! { "user" => name, "disabled" => true };
-            if self.house(tenant, head, actor, EntryKind::UserChanged, &facts, Some(user)).await? {
+            let tried = self.house_try(tenant, head, actor, EntryKind::UserChanged, &facts, |w| w.user = Some(user));
+            if tried.await? != HouseCommit::Lost {
                 return Ok(());
             }
         }
@@ -111,7 +112,8 @@ impl Engine {
             let old = self.store().user_find(tenant, &name).await?.ok_or(EngineError::NotFound("user"))?;
             let user = UserRow { password_hash: password_hash.to_owned(), updated_at: self.now(), ..old };
             let facts = facts! { "user" => name, "password_changed" => true };
-            if self.house(tenant, head, actor, EntryKind::UserChanged, &facts, Some(user)).await? {
+            let tried = self.house_try(tenant, head, actor, EntryKind::UserChanged, &facts, |w| w.user = Some(user));
+            if tried.await? != HouseCommit::Lost {
                 return Ok(());
             }
         }
@@ -214,31 +216,6 @@ impl Engine {
             "email_changed" => old.is_some_and(|u| u.email != user.email),
         };
         Ok((user, kind, facts))
-    }
-
-    /// One entry in the house chain, with the account it tells of. False if somebody else was first.
-    async fn house(
-        &self,
-        tenant: &Tenant,
-        mut head: effectgate_core::journal::Head,
-        actor: &Actor,
-        kind: EntryKind,
-        facts: &Facts,
-        user: Option<UserRow>,
-    ) -> Result<bool> {
-        let expected_seq = head.seq;
-        let entry = seal(&mut head, RunId::house(tenant), self.now(), kind, actor, facts);
-        let write = HouseWrite {
-            tenant: tenant.clone(),
-            expected_seq,
-            head,
-            entries: vec![entry],
-            switch: None,
-            api_key: None,
-            user,
-            notices: Vec::new(),
-        };
-        Ok(self.store().house_commit(write).await? != HouseCommit::Lost)
     }
 }
 

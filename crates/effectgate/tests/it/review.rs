@@ -85,6 +85,39 @@ fn a_signed_in_person_decides_and_an_api_key_cannot() {
 }
 
 #[test]
+fn what_show_printed_is_edited_in_a_file_and_somebody_else_has_to_agree() {
+    let (house, gate) = waiting();
+    for name in ["anna", "bert"] {
+        let add = ["user", "add", name, "--roles", "lead"];
+        assert_eq!(said(house.command(&add).env("EFFECTGATE_PASSWORD", "long enough for us")).code, 0);
+    }
+    let approval = first(&asked(&house, &gate, &["approve"]), "/items/0/id").as_str().unwrap().to_owned();
+    let as_person = |name: &str, args: &[&str]| {
+        let args: Vec<&str> = ["approve"].iter().chain(args).chain(&["--user", name, "--json"]).copied().collect();
+        said(house.command(&args).env("EFFECTGATE_URL", &gate.url).env("EFFECTGATE_PASSWORD", "long enough for us"))
+    };
+    let shown = as_person("anna", &["show", &approval]);
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), shown.out.replace(r#""cents":100"#, r#""cents":99"#)).unwrap();
+    let file = file.path().to_str().unwrap();
+
+    let no = as_person("anna", &["decide", &approval, "reject", "--reason", "x", "--edit", file]);
+    let edited = as_person("anna", &["decide", &approval, "approve", "--edit", file]);
+    let again = as_person("anna", &["decide", &approval, "approve", "--edit", file]);
+    let late = as_person("bert", &["decide", &approval, "approve", "--edit", file]);
+    let approved = as_person("bert", &["decide", &approval, "approve"]);
+
+    assert_eq!((no.code, edited.code, again.code, late.code), (2, 0, 0, 4), "{} {}", edited.err, late.err);
+    assert_eq!((&edited.json()["decision"], &again.json()["repeated"]), (&json!("edit"), &json!(true)));
+    assert_eq!(edited.json()["run"]["state"], "awaiting_human");
+    assert_eq!(approved.json()["run"]["state"], "approved", "{}", approved.err);
+    let over = asked(&house, &gate, &["approve", "withdraw", &approval, "--reason", "too late"]);
+    assert_ne!(over.code, 0);
+    let told = asked(&house, &gate, &["approve", "show", &approval]).json();
+    assert_eq!(told["effects"][0]["payload"], json!({ "cents": 99 }));
+}
+
+#[test]
 fn the_switch_wants_a_reason_and_shows_who_turned_it() {
     let (house, gate) = waiting();
 

@@ -4,7 +4,8 @@
 use std::time::Duration;
 
 use effectgate_core::{
-    approval::{Approval, ApprovalState, LoginRule, Telling, note_telling},
+    actor::Subject,
+    approval::{Approval, ApprovalState, LoginRule, Telling, Verdict, note_telling},
     ids::ApprovalId,
     notice::{Notice, NoticeKind, Urgency},
     run::Aggregate,
@@ -44,6 +45,16 @@ const MESSAGE_WAIT: Duration = Duration::from_secs(9 * 60);
 const LATE_ATTEMPTS: i32 = 3;
 const NO_WAY: &str = "no channel reaches anybody behind it";
 
+impl Letter {
+    /// True if its reader is the one whose edit the others are told of.
+    fn is_for_editor(&self, approval: &Approval) -> bool {
+        let To::Person(reader) = &self.to else { return false };
+        let (address, edit) = (Subject::mail(&reader.address), Verdict::Edit);
+        let last = approval.decisions.iter().rfind(|decision| decision.verdict == edit);
+        last.is_some_and(|by| by.subject == address || by.aliases.contains(&address))
+    }
+}
+
 impl Engine {
     pub(super) async fn ask(
         &self,
@@ -55,7 +66,8 @@ impl Engine {
     ) -> Result<Told> {
         let agg = self.load(&due.tenant, due.run).await?;
         let Some(approval) = open(&agg, id) else { return Ok(Told::Skipped) };
-        let letters = self.letters(due, audience, approval).await?;
+        let mut letters = self.letters(due, audience, approval).await?;
+        letters.retain(|letter| urgency != Urgency::Edited || !letter.is_for_editor(approval));
         let mut messages = Vec::with_capacity(letters.len());
         for letter in &letters {
             match self.request(&agg, approval, due, letter, urgency).await {
