@@ -54,6 +54,7 @@ pub enum Output {
 /// The answer to a proposal. An invalid one is stored and repeated like a valid one.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "answer", rename_all = "snake_case")]
+#[allow(clippy::large_enum_variant, reason = "there is one answer to a call, and it is not kept")]
 pub enum Proposal {
     Queued { run: RunView },
     Waiting { run: RunView, approval: Option<ApprovalView> },
