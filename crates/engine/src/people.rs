@@ -121,7 +121,8 @@ impl Engine {
     }
 
     /// Ends every session of everybody that a name means: an account, a subject of single sign-on (`oidc:…#…`), or a
-    /// mail address, which may be both. Says whose.
+    /// mail address, which may be both. Says whose. Mail to a role does not reach somebody of single sign-on any more
+    /// until they have signed in again with it.
     ///
     /// # Errors
     /// Nobody is called that; the store.
@@ -129,6 +130,9 @@ impl Engine {
         let users = self.meant(tenant, name).await?;
         for user in &users {
             self.sessions_end(tenant, user).await?;
+            if let Some(profile) = self.store().profile_find(tenant, user).await? {
+                self.store().profile_put(ProfileRow { roles: Vec::new(), ..profile }).await?;
+            }
             let facts = facts! { "user" => user, "signed_out" => true };
             self.house_entry(tenant, actor, EntryKind::UserChanged, &facts, |_| {}).await?;
         }

@@ -88,9 +88,7 @@ impl Engine {
     ) -> Result<SignedOn> {
         let Some(tenant) = policy.tenant_of(known.tenant.as_deref()) else { return Ok(SignedOn::NoTenant) };
         let roles = policy.roles_of(&known.groups);
-        if roles.is_empty() && !known.email.as_deref().is_some_and(|email| self.asks_address(email)) {
-            return Ok(SignedOn::NoRole);
-        }
+        let is_let_in = !roles.is_empty() || known.email.as_deref().is_some_and(|email| self.asks_address(email));
         let name = known.name.or_else(|| known.email.clone()).unwrap_or_else(|| known.sub.clone());
         let vouched = Vouched {
             subject: Subject::single_sign_on(&known.issuer, &known.sub),
@@ -99,15 +97,22 @@ impl Engine {
             roles,
             id_token: known.id_token,
         };
-        self.note_profile(&tenant, &vouched).await?;
+        self.note_profile(&tenant, &vouched, is_let_in).await?;
+        if !is_let_in {
+            return Ok(SignedOn::NoRole);
+        }
         let (secret, signed_in) = self.session_open_vouched(&tenant, vouched, device, limits).await?;
         Ok(SignedOn::Opened { secret, signed_in: Box::new(signed_in) })
     }
 
-    /// Keeps what the issuer said, so that a role's mail reaches them; language and zone are the person's own.
-    async fn note_profile(&self, tenant: &Tenant, vouched: &Vouched) -> Result<()> {
+    /// Keeps what the issuer said, so that a role's mail reaches them; language and zone are the person's own. Of
+    /// somebody who is not let in only what was known before is brought up to date: they lose the role's mail.
+    async fn note_profile(&self, tenant: &Tenant, vouched: &Vouched, is_let_in: bool) -> Result<()> {
         let subject = vouched.subject.to_string();
         let (old, now) = (self.store().profile_find(tenant, &subject).await?, self.now());
+        if old.is_none() && !is_let_in {
+            return Ok(());
+        }
         let profile = ProfileRow {
             tenant: tenant.clone(),
             subject,

@@ -195,6 +195,8 @@ async fn an_operator_ends_the_sessions_of_everybody_that_a_name_means() {
         let status = |user: &str| if ended.contains(&user) { 303 } else { 200 };
         assert_eq!(by_issuer.get("/inbox").await.status.as_u16(), status(subject), "{name}");
         assert_eq!(by_password.get("/inbox").await.status.as_u16(), status("anna"), "{name}");
+        let profile = sso.world.store.profile_find(&sso.world.tenant(), subject).await.unwrap().unwrap();
+        assert_eq!(profile.roles.is_empty(), ended.contains(&subject), "{name}: no mail to a role any more");
     }
     assert!(sso.world.engine.user_sign_out(&sso.world.tenant(), &actor, "nobody").await.is_err());
 }

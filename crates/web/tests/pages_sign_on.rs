@@ -205,6 +205,19 @@ async fn a_person_without_a_role_gets_a_page_and_no_session() {
     assert_eq!(answer.status, 403);
     assert!(answer.text.contains("You have no role here"));
     assert!(!browser.cookies.contains_key(SESSION), "a group named like a role gives nothing");
+    assert_eq!(sso.world.store.profile_list(&sso.world.tenant()).await.unwrap(), [], "and nothing is kept of them");
+}
+
+#[tokio::test]
+async fn somebody_who_comes_back_without_the_role_loses_its_mail_too() {
+    let sso = sso();
+    sso.sign_in(&mut sso.browser(), "/inbox").await;
+    sso.issuer.sign_in(Someone::new("anna", &[]));
+
+    assert_eq!(sso.sign_in(&mut sso.browser(), "/inbox").await.status, 403);
+
+    let profiles = sso.world.store.profile_list(&sso.world.tenant()).await.unwrap();
+    assert_eq!((profiles.len(), profiles[0].roles.len()), (1, 0));
 }
 
 #[tokio::test]

@@ -42,7 +42,7 @@ pub(crate) struct SessionAnswer {
     subject: String,
     roles: Vec<String>,
     tenant: String,
-    /// When it ends if it is not used; at the latest a day after the sign-in.
+    /// When it ends if it is not used; at the latest as long after the sign-in as the config says.
     #[schema(value_type = String)]
     expires_at: Timestamp,
 }
