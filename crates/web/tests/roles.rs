@@ -315,3 +315,32 @@ async fn who_was_not_asked_neither_reads_the_card_nor_decides() {
     }
     assert_eq!(world.count(run, "decided").await, 0);
 }
+
+#[tokio::test]
+async fn a_runs_result_is_shown_to_its_worker_and_to_who_reads_content() {
+    let world = World::new(&Options::default());
+    let worker = key(&world, "default", "w", KeyScope::Worker).await;
+    let send = async |path: &str, body: &'static str| {
+        let Who::Key(token) = &worker else { panic!("a key") };
+        let request = Request::post(path)
+            .header(header::AUTHORIZATION, format!("Bearer {token}"))
+            .header(header::CONTENT_TYPE, "application/json");
+        let answer = world.router.clone().oneshot(request.body(Body::from(body)).unwrap()).await.unwrap();
+        let bytes = axum::body::to_bytes(answer.into_body(), usize::MAX).await.unwrap();
+        serde_json::from_slice::<serde_json::Value>(&bytes).unwrap()
+    };
+    let granted = send("/v1/runs", r#"{"flow":"ticket-reply","key":"k-1","payload":{"ticket":42},"owner":"w"}"#).await;
+    let run = granted["run"]["id"].as_str().unwrap().to_owned();
+    send(&format!("/v1/runs/{run}/complete"), r#"{"owner":"w","fence":1,"result":{"said":"secret-result"}}"#).await;
+    for (role, sees) in [("viewer", false), ("approver", false), ("switch_owner", false), ("operator", true), ("auditor", true)]
+    {
+        let name = format!("r-{}", role.replace('_', "-"));
+        person(&world, "default", &name, &[role]).await;
+        let who = session(&world, "default", &name).await;
+        for path in [format!("/v1/runs/{run}"), "/v1/runs".into()] {
+            let got = ask(&world.router, "GET", &path, &who).await;
+            assert_eq!((got.status, got.text.contains("secret-result")), (200, sees), "{role} {path}");
+        }
+    }
+    assert!(ask(&world.router, "GET", &format!("/v1/runs/{run}"), &worker).await.text.contains("secret-result"));
+}

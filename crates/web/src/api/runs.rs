@@ -17,7 +17,10 @@ use utoipa::{IntoParams, ToSchema};
 use super::{Reply, may_touch};
 use crate::{
     app::App,
-    auth::allowed::{Allowed, Read},
+    auth::{
+        Identity,
+        allowed::{Allowed, Need as _, Read, ReadResult},
+    },
     problem::{Code, Problem, Result},
     request::{Id, Query, limit, moment},
 };
@@ -73,7 +76,14 @@ pub(crate) async fn find(
         }
     });
     let runs: Vec<Option<RunView>> = stream::iter(views).buffered(READS_AT_ONCE).try_collect().await?;
-    Ok(Reply::ok(&RunList { runs: runs.into_iter().flatten().collect(), next_cursor: page.next }))
+    let runs = runs.into_iter().flatten().map(|run| shown(&who, run)).collect();
+    Ok(Reply::ok(&RunList { runs, next_cursor: page.next }))
+}
+
+/// The run without its result where that is not the caller's to see.
+fn shown(who: &Identity, run: RunView) -> RunView {
+    let result = run.result.filter(|_| who.need(ReadResult::ANY_OF).is_ok());
+    RunView { result, ..run }
 }
 
 impl RunQuery {
@@ -109,7 +119,7 @@ pub(crate) async fn get(
     if !who.may_touch(&run.flow) {
         return Err(Problem::new(Code::NotFound, "there is no run of this id"));
     }
-    Ok(Reply::ok(&run))
+    Ok(Reply::ok(&shown(&who, run)))
 }
 
 /// Explain a run: was it processed, was it sent, why not, who approved, what would make it go.

@@ -52,6 +52,8 @@ needs! {
     ReadApprovals = [Approver, Operator, Auditor];
     /// Look at what a run holds: payload, output, result.
     ReadContent = [Operator, Auditor];
+    /// See a run's result, which its worker wrote: content for everybody but the worker who reads it back.
+    ReadResult = [Worker, Operator, Auditor];
     /// Cancel, resolve, release, close.
     Operate = [Operator];
     /// Verify and export the journal.
