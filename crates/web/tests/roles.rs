@@ -273,7 +273,7 @@ async fn for_another_tenant_nothing_is_there_on_any_route() {
             path if path.contains("effects/") || path.starts_with("/review/") => format!("eff_{code}"),
             _ => run.to_string(),
         };
-        let path = route.path.replace("{id}", &id).replace("{code}", "not_found");
+        let path = route.path.replace("{id}", &id).replace("{code}", "not_found").replace("{seq}", "1");
         for who in &others {
             let got = ask(&world.router, &route.method, &path, who).await;
             let what = format!("{} {path}: {} {}", route.method, got.status, got.text);
