@@ -129,6 +129,8 @@ pub struct Transition {
     pub answer: Option<StoredAnswer>,
     pub notices: Vec<Notice>,
     pub entries: Vec<SealedEntry>,
+    /// How long the journal stays once the run is purged, in milliseconds; set with the run's ends. `None` leaves it.
+    pub journal_kept_ms: Option<i64>,
 }
 
 const DAY_MS: i64 = 86_400_000;
@@ -141,6 +143,7 @@ impl Transition {
         if run.state.is_final() && run.expires_at.is_none() {
             run.expires_at = Some(run.updated_at.plus_ms(retention.key_days * DAY_MS));
             run.content_expires_at = Some(run.updated_at.plus_ms(retention.content_days * DAY_MS));
+            self.journal_kept_ms = Some(retention.journal_days * DAY_MS);
         }
     }
 }
@@ -170,6 +173,7 @@ impl Draft {
             answer: None,
             notices: Vec::new(),
             entries: Vec::new(),
+            journal_kept_ms: None,
         };
         Self { t, now }
     }

@@ -80,7 +80,8 @@ pub trait Store: Send + Sync + 'static {
     /// runs whose `content_expires_at` is past. Never a run that is not final or has an effect that is not.
     /// Judged by the database's clock.
     ///
-    /// Each removal is journalled (`purged`). A purged run's journal and head stay for two more years. Content is the
+    /// Each removal is journalled (`purged`). A purged run's journal and head stay for as long as its flow said when
+    /// it became final (`journal_days`), counted from the purge. Content is the
     /// contents row, the texts of effects and approvals, and the kept answers; hashes stay. Expired sessions go too.
     async fn run_purge(&self, limit: u32) -> Result<Purged>;
 

@@ -9,8 +9,8 @@ use effectgate_core::{
     time::Timestamp,
 };
 
-/// How long the journal of a purged run is kept, counted from the purge: two years, the default of the config's
-/// `journal_days`. The run's row, which names its flow, is gone by then.
+/// How long the journal of a purged run is kept where its row does not say (it became final before rows said so),
+/// counted from the purge: two years, the default of the config's `journal_days`.
 pub(crate) const JOURNAL_KEPT_MS: i64 = 730 * 86_400_000;
 
 /// What was removed.

@@ -3,6 +3,9 @@
 -- What people changed before they agreed: JSON, erased with the content. NULL: nothing.
 ALTER TABLE approvals ADD COLUMN edits TEXT;
 
+-- How long the journal stays once the run is purged, in milliseconds, as the flow said when the run ended. NULL: not said.
+ALTER TABLE runs ADD COLUMN journal_kept_ms INTEGER;
+
 -- An inbox is a seek: one row for each member of an open approval's audience, and one for everybody (member ''). Rows
 -- exist exactly while the approval is open; they are written with it. risk_rank: 0 high, 1 normal, 2 low, so that the
 -- order of the index is the order of the list and one comparison of rows is a page's beginning.

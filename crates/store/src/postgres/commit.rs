@@ -56,6 +56,7 @@ const RUNS: Shape = Shape {
         ("updated_at", Int),
         ("expires_at", Int),
         ("content_expires_at", Int),
+        ("journal_kept_ms", Int),
         ("guard", Text),
         ("guard_owner", Text),
         ("guard_fence", Int),
@@ -103,7 +104,8 @@ won AS (UPDATE runs SET
     effects_total = h.effects_total, effects_open = h.effects_open, effects_failed = h.effects_failed,
     effects_cancelled = h.effects_cancelled, refusals = h.refusals, next_attempt_at = h.next_attempt_at,
     journal_seq = h.journal_seq, journal_head = h.journal_head, updated_at = h.updated_at,
-    expires_at = h.expires_at, content_expires_at = h.content_expires_at
+    expires_at = h.expires_at, content_expires_at = h.content_expires_at,
+    journal_kept_ms = coalesce(h.journal_kept_ms, runs.journal_kept_ms)
   FROM timed h
   WHERE runs.run_id = h.run_id AND h.at_seq = h.expected_seq
     AND CASE h.guard WHEN 'any' THEN true
@@ -288,6 +290,7 @@ fn push<'a>(rows: &mut Rows<'a>, t: &'a Transition) {
         run.updated_at.micros().into(),
         run.expires_at.map(Timestamp::micros).into(),
         run.content_expires_at.map(Timestamp::micros).into(),
+        t.journal_kept_ms.into(),
         guard.into(),
         guard_owner.into(),
         guard_fence.into(),

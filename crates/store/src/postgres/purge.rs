@@ -11,11 +11,12 @@ use effectgate_core::{
     journal::{Head, SealedEntry},
     time::Timestamp,
 };
+use tokio_postgres::Row;
 
 use super::{
     columns::{Kind::*, Rows, Shape, expand, params},
     pool::Pool,
-    tx::{moment, now},
+    tx::{self, moment, now},
 };
 use crate::{
     Result,
@@ -38,7 +39,7 @@ pub(super) async fn purge(pool: &Pool, limit: u32) -> Result<Purged> {
 pub(super) const EXPIRED_RUNS: &str = concat!(
     "SELECT r.run_id, r.tenant, r.journal_seq, r.journal_head, ",
     now!(),
-    " FROM runs r
+    ", r.journal_kept_ms FROM runs r
 WHERE r.expires_at IS NOT NULL AND r.expires_at <= (SELECT ",
     now!(),
     ") AND r.state IN ('completed', 'failed_terminal') AND r.effects_open = 0
@@ -48,7 +49,7 @@ ORDER BY r.expires_at LIMIT $1"
 pub(super) const EXPIRED_CONTENTS: &str = concat!(
     "SELECT r.run_id, r.tenant, r.journal_seq, r.journal_head, ",
     now!(),
-    " FROM runs r
+    ", r.journal_kept_ms FROM runs r
 WHERE r.content_expires_at IS NOT NULL AND r.content_expires_at <= (SELECT ",
     now!(),
     ") AND r.state IN ('completed', 'failed_terminal')
@@ -121,8 +122,11 @@ struct Line {
 }
 
 async fn remove(pool: &Pool, expired: &str, sql: &str, removed: Removed, limit: u32) -> Result<u64> {
-    let lines =
-        pool.list(expired, &[&i64::from(limit)], |r| Ok(line(&row::chain_head(r)?, moment(r, 4)?, removed))).await?;
+    let line = |r: &Row| {
+        let kept_ms: Option<i64> = tx::computed(r, 5)?;
+        Ok(line(&row::chain_head(r)?, moment(r, 4)?, kept_ms.unwrap_or(JOURNAL_KEPT_MS), removed))
+    };
+    let lines = pool.list(expired, &[&i64::from(limit)], line).await?;
     if lines.is_empty() {
         return Ok(0);
     }
@@ -131,10 +135,10 @@ async fn remove(pool: &Pool, expired: &str, sql: &str, removed: Removed, limit: 
     pool.write(sql, &params(&[rows])).await
 }
 
-fn line(chain: &ChainHead, now: Timestamp, removed: Removed) -> Line {
+fn line(chain: &ChainHead, now: Timestamp, kept_ms: i64, removed: Removed) -> Line {
     let mut head: Head = chain.head;
     let entry = purged_entry(chain.run, &mut head, now, removed);
-    Line { run: chain.run, at_seq: chain.head.seq, entry, purge_after: now.plus_ms(JOURNAL_KEPT_MS) }
+    Line { run: chain.run, at_seq: chain.head.seq, entry, purge_after: now.plus_ms(kept_ms) }
 }
 
 fn push<'a>(rows: &mut Rows<'a>, l: &'a Line) {

@@ -21,7 +21,8 @@ const UPDATE: &str = "UPDATE runs SET
   attempts = :attempts, attempts_max = :attempts_max, repairs_used = :repairs_used, takeovers = :takeovers,
   effects_total = :total, effects_open = :open, effects_failed = :failed, effects_cancelled = :cancelled,
   refusals = :refusals, next_attempt_at = :next_attempt_at, journal_seq = :seq, journal_head = :head,
-  updated_at = :updated_at, expires_at = :expires_at, content_expires_at = :content_expires_at
+  updated_at = :updated_at, expires_at = :expires_at, content_expires_at = :content_expires_at,
+  journal_kept_ms = coalesce(:journal_kept_ms, journal_kept_ms)
 WHERE run_id = :run AND tenant = :tenant AND journal_seq = :expected_seq
   AND CASE :guard
     WHEN 'any' THEN 1
@@ -81,6 +82,7 @@ fn update(tx: &Tx<'_>, t: &Transition) -> Result<Option<Option<Lease>>> {
         ":seq": run.head.seq, ":head": run.head.hash.as_ref().map(|h| &h.as_bytes()[..]),
         ":updated_at": run.updated_at.micros(), ":expires_at": run.expires_at.map(Timestamp::micros),
         ":content_expires_at": run.content_expires_at.map(Timestamp::micros),
+        ":journal_kept_ms": t.journal_kept_ms,
         ":guard": guard, ":guard_owner": guard_owner, ":guard_fence": guard_fence,
         ":sending": sending, ":sending_n": sending_n, ":sending_fence": sending_fence,
         ":switched": applies.is_some(), ":s_tenant": applies.map(|a| a.tenant.as_str()),

@@ -1,13 +1,13 @@
 //! Retention. Only final runs go, in bounded numbers, children with them; the journal stays until its own time is
 //! over, and its chain's head moves to `heads`, so that it can still be verified. Judged by the clock at the write.
 
-use effectgate_core::{
-    ids::{RunId, Tenant},
-    journal::Head,
-};
+use effectgate_core::{journal::Head, time::Timestamp};
 use rusqlite::{Row, params};
 
-use super::{journal, tx::Tx};
+use super::{
+    journal,
+    tx::{Tx, failed},
+};
 use crate::{
     Result,
     retention::{JOURNAL_KEPT_MS, Removed, purged_entry},
@@ -17,11 +17,11 @@ use crate::{
 
 pub(super) fn purge(tx: &Tx<'_>, limit: u32) -> Result<Purged> {
     let runs = expired(tx, EXPIRED_RUNS, limit)?;
-    for chain in &runs {
-        purge_run(tx, chain)?;
+    for (chain, kept_ms) in &runs {
+        purge_run(tx, chain, *kept_ms)?;
     }
     let contents = expired(tx, EXPIRED_CONTENTS, limit)?;
-    for chain in &contents {
+    for (chain, _) in &contents {
         purge_content(tx, chain)?;
     }
     purge_journals(tx, limit)?;
@@ -31,17 +31,21 @@ pub(super) fn purge(tx: &Tx<'_>, limit: u32) -> Result<Purged> {
 
 /// The counts in the row say that no effect is open; the rows themselves are asked as well, because what is removed
 /// here cannot be had back.
-pub(super) const EXPIRED_RUNS: &str = "SELECT r.run_id, r.tenant, r.journal_seq, r.journal_head FROM runs r
+pub(super) const EXPIRED_RUNS: &str = "SELECT r.run_id, r.tenant, r.journal_seq, r.journal_head, r.journal_kept_ms FROM runs r
 WHERE r.expires_at IS NOT NULL AND r.expires_at <= ?1 AND r.state IN ('completed', 'failed_terminal') AND r.effects_open = 0
   AND NOT EXISTS (SELECT 1 FROM effects e WHERE e.run_id = r.run_id AND e.state NOT IN ('completed', 'failed', 'cancelled'))
 ORDER BY r.expires_at LIMIT ?2";
-pub(super) const EXPIRED_CONTENTS: &str = "SELECT r.run_id, r.tenant, r.journal_seq, r.journal_head FROM runs r
+pub(super) const EXPIRED_CONTENTS: &str = "SELECT r.run_id, r.tenant, r.journal_seq, r.journal_head, r.journal_kept_ms FROM runs r
 WHERE r.content_expires_at IS NOT NULL AND r.content_expires_at <= ?1 AND r.state IN ('completed', 'failed_terminal')
   AND NOT EXISTS (SELECT 1 FROM effects e WHERE e.run_id = r.run_id AND e.state NOT IN ('completed', 'failed', 'cancelled'))
 ORDER BY r.content_expires_at LIMIT ?2";
 
-fn expired(tx: &Tx<'_>, sql: &str, limit: u32) -> Result<Vec<ChainHead>> {
-    tx.list(sql, params![tx.now.micros(), limit], |r: &Row<'_>| row::chain_head(r))
+/// Chains, and how long their journals stay.
+fn expired(tx: &Tx<'_>, sql: &str, limit: u32) -> Result<Vec<(ChainHead, i64)>> {
+    tx.list(sql, params![tx.now.micros(), limit], |r: &Row<'_>| {
+        let kept_ms: Option<i64> = r.get(row::HEADS.columns.len()).map_err(failed)?;
+        Ok((row::chain_head(r)?, kept_ms.unwrap_or(JOURNAL_KEPT_MS)))
+    })
 }
 
 /// Children go by the foreign keys; notices have none, because houses have them too.
@@ -49,17 +53,16 @@ const DROP_RUN: &str = "DELETE FROM runs WHERE run_id = ?1";
 const DROP_NOTICES: &str = "DELETE FROM notices WHERE run_id = ?1";
 const KEEP_HEAD: &str = "INSERT INTO heads (run_id, tenant, seq, hash, purge_after) VALUES (?1, ?2, ?3, ?4, ?5)";
 
-fn purge_run(tx: &Tx<'_>, chain: &ChainHead) -> Result<()> {
+fn purge_run(tx: &Tx<'_>, chain: &ChainHead, kept_ms: i64) -> Result<()> {
     let head = tell(tx, chain, Removed::Run)?;
     tx.run(DROP_RUN, params![chain.run.as_bytes()])?;
     tx.run(DROP_NOTICES, params![chain.run.as_bytes()])?;
-    keep_head(tx, &chain.tenant, chain.run, head)
+    keep_head(tx, chain, head, tx.now.plus_ms(kept_ms))
 }
 
-fn keep_head(tx: &Tx<'_>, tenant: &Tenant, run: RunId, head: Head) -> Result<()> {
+fn keep_head(tx: &Tx<'_>, chain: &ChainHead, head: Head, until: Timestamp) -> Result<()> {
     let hash = head.hash.as_ref().map(|h| &h.as_bytes()[..]);
-    let until = tx.now.plus_ms(JOURNAL_KEPT_MS).micros();
-    tx.run(KEEP_HEAD, params![run.as_bytes(), tenant.as_str(), head.seq, hash, until]).map(drop)
+    tx.run(KEEP_HEAD, params![chain.run.as_bytes(), chain.tenant.as_str(), head.seq, hash, until.micros()]).map(drop)
 }
 
 const DROP_CONTENT: &str = "DELETE FROM contents WHERE run_id = ?1";

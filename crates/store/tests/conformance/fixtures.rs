@@ -351,7 +351,7 @@ pub async fn chain(store: &Arc<dyn Store>, run: RunId) -> Vec<effectgate_core::j
 
 /// Takes back what migration 0002 made in both twins; the data of the first schema stays.
 pub const UNDO_PEOPLE: &str = "DROP TABLE asked; DROP TABLE flows; DROP TABLE profiles; DROP TABLE tallies;
-DROP INDEX sessions_of; ALTER TABLE approvals DROP COLUMN edits; DELETE FROM schema_migrations WHERE number = 2";
+DROP INDEX sessions_of; ALTER TABLE approvals DROP COLUMN edits; ALTER TABLE runs DROP COLUMN journal_kept_ms; DELETE FROM schema_migrations WHERE number = 2";
 
 /// Approvals in every state, more than the upgrade takes at a time; gives the keys that wait for the leads, in order.
 pub async fn before_people(bench: &impl super::Bench) -> Vec<String> {

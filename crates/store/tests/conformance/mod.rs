@@ -198,6 +198,7 @@ macro_rules! conformance {
                 a_purge_is_bounded
                 a_purged_runs_journal_stays_and_verifies
                 a_purged_journal_goes_after_its_own_time
+                a_flow_says_how_long_its_journals_stay
                 a_key_used_again_goes_on_in_the_old_chain
                 content_goes_before_the_run_and_the_hashes_stay
                 expired_sessions_go_with_the_purge

@@ -114,6 +114,34 @@ pub async fn a_purged_journal_goes_after_its_own_time(bench: &impl Bench) {
     assert_eq!(heads.into_iter().map(|h| h.run).collect::<Vec<_>>(), [RunId::house(&tenant())], "a house stays");
 }
 
+pub async fn a_flow_says_how_long_its_journals_stay(bench: &impl Bench) {
+    let (store, now) = (bench.store(), bench.now().await);
+    let mut runs = Vec::new();
+    for (key, journal_days) in [("short", 10), ("long", 4_000)] {
+        let agg = start(&store, reserved(key, now)).await;
+        let mut ending = moved(&agg.run, now, |draft| {
+            draft.state(RunState::Completed);
+        });
+        ending.retain(&effectgate_core::flow::Retention { content_days: 1, key_days: 2, journal_days });
+        let agg = commit(&store, ending).await;
+        // A later change that says nothing of it takes nothing back.
+        runs.push(commit(&store, touch(&agg.run, now)).await.run.id);
+    }
+    bench.advance(2 * DAY_MS).await;
+    assert_eq!(store.run_purge(9).await.unwrap().runs, 2);
+
+    bench.advance(9 * DAY_MS).await;
+    store.run_purge(9).await.unwrap();
+    assert!(!chain(&store, runs[0]).await.is_empty());
+    bench.advance(2 * DAY_MS).await;
+    store.run_purge(9).await.unwrap();
+
+    assert!(chain(&store, runs[0]).await.is_empty());
+    bench.advance(3_000 * DAY_MS).await;
+    store.run_purge(9).await.unwrap();
+    assert!(!chain(&store, runs[1]).await.is_empty());
+}
+
 pub async fn a_key_used_again_goes_on_in_the_old_chain(bench: &impl Bench) {
     let (store, now) = (bench.store(), bench.now().await);
     let run = full(&store, "k", now).await;
