@@ -133,7 +133,7 @@ async fn an_effect_that_has_not_left_is_cancelled_once_with_a_reason() {
     let mut browser = desk.as_role("operator").await;
     let empty = press(&mut browser, &path(run), "fields act-cancel", "", &[]).await;
     assert_eq!(empty.status.as_u16(), 400);
-    assert!(empty.text.contains("<details class=\"action\" open>"), "{}", empty.text);
+    assert!(empty.text.contains("<details class=\"action\" id=\"cancel-1\" open>"), "{}", empty.text);
     let page = browser.get(&path(run)).await;
     let (to, fields) = form(&page.text, "fields act-cancel", "the customer called", &[]);
 
