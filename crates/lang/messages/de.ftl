@@ -289,6 +289,7 @@ edit-submit = Mit diesen Änderungen freigeben
 edit-one-per-line = Eine Angabe pro Zeile.
 edit-raw = JSON, wie es gesendet wird.
 edit-fixed = nicht änderbar
+edit-hidden = Dieser Text enthält Zeichen, die hier nicht zu sehen sind. Die Karte benennt sie.
 edit-whole = Inhalt
 edit-not-given = nicht angegeben
 edit-errors-title = Bitte prüfen Sie diese Felder

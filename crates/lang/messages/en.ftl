@@ -292,6 +292,7 @@ edit-submit = Approve with these changes
 edit-one-per-line = One per line.
 edit-raw = JSON, as it goes out.
 edit-fixed = cannot be changed
+edit-hidden = This text holds characters that are not seen here. The card names them.
 edit-whole = Payload
 edit-not-given = not given
 edit-errors-title = Please look at these fields

@@ -286,6 +286,7 @@ edit-submit = تأیید با این تغییرها
 edit-one-per-line = هر مورد در یک سطر.
 edit-raw = JSON، همان‌گونه که فرستاده می‌شود.
 edit-fixed = تغییرناپذیر
+edit-hidden = این متن نویسه‌هایی دارد که اینجا دیده نمی‌شوند. کارت آن‌ها را نام می‌برد.
 edit-whole = محتوا
 edit-not-given = داده نشده
 edit-errors-title = این فیلدها را بررسی کنید

@@ -308,6 +308,7 @@ edit-submit = Одобрить с этими изменениями
 edit-one-per-line = По одному значению в строке.
 edit-raw = JSON, как он уйдёт.
 edit-fixed = нельзя изменить
+edit-hidden = В тексте есть знаки, которых здесь не видно. Карточка их называет.
 edit-whole = Содержимое
 edit-not-given = не указано
 edit-errors-title = Проверьте эти поля

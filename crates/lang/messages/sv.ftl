@@ -292,6 +292,7 @@ edit-submit = Godkänn med dessa ändringar
 edit-one-per-line = En per rad.
 edit-raw = JSON, så som det skickas.
 edit-fixed = kan inte ändras
+edit-hidden = Texten innehåller tecken som inte syns här. Kortet anger dem.
 edit-whole = Innehåll
 edit-not-given = inte angivet
 edit-errors-title = Se över de här fälten

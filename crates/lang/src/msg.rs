@@ -280,6 +280,7 @@ messages! {
     EditOnePerLine = "edit-one-per-line" [];
     EditRaw = "edit-raw" [];
     EditFixed = "edit-fixed" [];
+    EditHidden = "edit-hidden" [];
     EditWhole = "edit-whole" [];
     EditNotGiven = "edit-not-given" [];
     EditErrorsTitle = "edit-errors-title" [];

@@ -130,7 +130,8 @@ async fn wrong_names_and_wrong_passwords_sound_alike_and_too_many_wait() {
     let wrong = browser.sign_in("anna", "not this one").await;
     let nobody = browser.sign_in("nobody", "not this one").await;
     assert_eq!((wrong.status.as_u16(), nobody.status.as_u16()), (403, 403));
-    assert!(wrong.text.contains("do not fit together") && nobody.text.contains("do not fit together"));
+    let alike = "User name or password is not right";
+    assert!(wrong.text.contains(alike) && nobody.text.contains(alike));
     for _ in 0..9 {
         browser.sign_in("anna", "not this one").await;
     }
@@ -138,7 +139,7 @@ async fn wrong_names_and_wrong_passwords_sound_alike_and_too_many_wait() {
     let blocked = browser.sign_in("anna", PASSWORD).await;
 
     assert_eq!(blocked.status, 429);
-    assert!(blocked.text.contains("15 min") && !blocked.header("retry-after").is_empty());
+    assert!(blocked.text.contains("15 minutes") && !blocked.header("retry-after").is_empty());
     let house = RunId::house(&world.tenant());
     let entries = world.store.journal_read(house, 0, 100).await.unwrap();
     let refused: Vec<_> = entries.iter().filter(|e| e.kind == "sign_in_refused").collect();

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use askama::Template;
 use axum::response::Response;
-use effectgate_core::{approval::EditedEffect, digest::Digest, proposal::Proposed, vital};
+use effectgate_core::{approval::EditedEffect, digest::Digest, proposal::Proposed, visible, vital};
 use effectgate_engine::{policy::Policy, view::FindingView};
 use effectgate_lang::Msg;
 use http::StatusCode;
@@ -59,6 +59,8 @@ struct Input {
     hint: Option<Shown>,
     is_required: bool,
     errors: Vec<Shown>,
+    /// The text holds characters that a field does not show (HC-34).
+    has_hidden: bool,
     control: Control,
     depth: usize,
 }
@@ -295,6 +297,7 @@ impl Maker<'_> {
             hint: field.hint.as_deref().map(Shown::new),
             is_required: field.is_required,
             errors: self.errors_at(n, &field.pointer),
+            has_hidden: hides(&field.text()),
             control: self.control(n, field),
             depth,
         });
@@ -337,6 +340,11 @@ impl Maker<'_> {
         };
         Control::Choice(values.into_iter().map(|value| (value.clone(), label(&value), value == chosen)).collect())
     }
+}
+
+/// A field shows a text as it is, so it cannot mark what is not seen; the card does.
+fn hides(text: &str) -> bool {
+    visible::pieces(text).iter().any(|piece| matches!(piece, visible::Piece::Mark(visible::Mark::Hidden(..))))
 }
 
 #[cfg(test)]

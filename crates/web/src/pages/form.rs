@@ -155,6 +155,9 @@ impl<'a> Planner<'a> {
         let mut names: Vec<&str> = members.iter().map(|(name, _)| name.as_str()).collect();
         let is_new = |name: &&str| members.iter().all(|(member, _)| member != name);
         names.extend(properties.into_iter().flat_map(|all| all.keys().map(String::as_str)).filter(is_new));
+        if names.len() > self.left {
+            return Kind::Raw;
+        }
         let fields = names.into_iter().map(|name| {
             let mut below = pointer.to_owned();
             push_segment(&mut below, name);
@@ -405,6 +408,12 @@ mod tests {
     fn a_fixed_member_is_never_changed_whatever_was_sent() {
         let schema = json!({"type": "object", "properties": {"id": {"const": 7}}});
         assert_eq!(read(Some(&schema), r#"{"id":7}"#, &[("/id", "8")]).unwrap(), r#"{"id":7}"#);
+    }
+
+    #[test]
+    fn a_payload_of_very_many_members_is_one_field() {
+        let members: Vec<String> = (0..5_000).map(|n| format!("\"m{n}\":{n}")).collect();
+        assert!(matches!(plan(None, &format!("{{{}}}", members.join(","))).kind, Kind::Raw));
     }
 
     #[test]
