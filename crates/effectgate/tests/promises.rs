@@ -92,8 +92,11 @@ const ITEMS: [(&str, usize); 22] = [
 #[test]
 fn every_item_of_the_security_list_stands_there_once_with_its_standing() {
     let text = fs::read_to_string(root().join("docs/security/asvs.md")).unwrap();
-    let rows: Vec<Vec<&str>> =
-        text.lines().filter(|line| line.starts_with("| ")).map(|line| line.split('|').map(str::trim).collect()).collect();
+    let rows: Vec<Vec<&str>> = text
+        .lines()
+        .filter(|line| line.starts_with("| "))
+        .map(|line| line.split('|').map(str::trim).collect())
+        .collect();
     let items: Vec<&Vec<&str>> = rows.iter().filter(|row| row[1].starts_with(|c: char| c.is_ascii_digit())).collect();
     for row in &items {
         assert_eq!(row.len(), 7, "{row:?}");

@@ -141,8 +141,11 @@ async fn ask(router: &Router, method: &str, path: &str, who: &Who) -> Got {
         Who::Key(token) => request.header(header::AUTHORIZATION, format!("Bearer {token}")),
     };
     let is_api = path.starts_with("/v1/");
-    let (kind, body) =
-        if is_api { ("application/json", "{}") } else { ("application/x-www-form-urlencoded", "csrf=x&reason=because") };
+    let (kind, body) = if is_api {
+        ("application/json", "{}")
+    } else {
+        ("application/x-www-form-urlencoded", "csrf=x&reason=because")
+    };
     let body = if method == "GET" { Body::empty() } else { Body::from(body) };
     let request = request.header(header::CONTENT_TYPE, kind).body(body).unwrap();
     let answer = router.clone().oneshot(request).await.unwrap();
@@ -332,7 +335,8 @@ async fn a_runs_result_is_shown_to_its_worker_and_to_who_reads_content() {
     let granted = send("/v1/runs", r#"{"flow":"ticket-reply","key":"k-1","payload":{"ticket":42},"owner":"w"}"#).await;
     let run = granted["run"]["id"].as_str().unwrap().to_owned();
     send(&format!("/v1/runs/{run}/complete"), r#"{"owner":"w","fence":1,"result":{"said":"secret-result"}}"#).await;
-    for (role, sees) in [("viewer", false), ("approver", false), ("switch_owner", false), ("operator", true), ("auditor", true)]
+    for (role, sees) in
+        [("viewer", false), ("approver", false), ("switch_owner", false), ("operator", true), ("auditor", true)]
     {
         let name = format!("r-{}", role.replace('_', "-"));
         person(&world, "default", &name, &[role]).await;

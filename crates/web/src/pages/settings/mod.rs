@@ -68,7 +68,7 @@ async fn build(visit: &Visit) -> Result<SettingsPage> {
     };
     Ok(SettingsPage {
         frame: Frame::english("Settings", visit),
-        flows: policy.flows.values().map(|flow| FlowBlock::new(flow)).collect(),
+        flows: policy.flows.values().map(FlowBlock::new).collect(),
         providers: policy.providers.values().map(|provider| ProviderBlock::new(&provider.provider)).collect(),
         alerts: policy.alerts.iter().map(alert).collect(),
         house: house(policy, &health),
