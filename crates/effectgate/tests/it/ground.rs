@@ -239,6 +239,13 @@ pub(crate) trait Calls {
         self.ask("POST", &path, &[("cookie", &session.0), ("effectgate-csrf", "1")], &body)
     }
 
+    /// Edits and approves.
+    fn edit(&self, session: &Session, approval: &Value, effects: &[Value]) -> Option<Answer> {
+        let path = format!("/v1/approvals/{}/decide", approval["id"].as_str().unwrap());
+        let body = json!({ "decision": "edit", "effects_hash": approval["effects_hash"], "effects": effects });
+        self.ask("POST", &path, &[("cookie", &session.0), ("effectgate-csrf", "1")], &body)
+    }
+
     fn explain(&self, run: &str) -> Value {
         self.get(&format!("/v1/runs/{run}/explain"))
     }

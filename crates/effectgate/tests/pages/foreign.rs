@@ -4,8 +4,12 @@
 
 use effectgate_testkit::browser::{Browser, Look, Site};
 
+use effectgate_testkit::provider::Act;
+use serde_json::{Value, json};
+
 use crate::{
     eye::Visits,
+    ground::{Calls as _, eventually},
     town::Place,
     world::{World, note},
 };
@@ -51,7 +55,7 @@ async fn hc_33_a_foreign_page_in_a_signed_in_browser_decides_nothing() {
     for action in [link.as_str(), &card, &api] {
         let case = CASE.replace("https://effectgate.test/approve/TOKEN", action);
         attacked(&browser, &world, case, &format!("the case's form to {action}")).await;
-        for encoding in ["application/x-www-form-urlencoded", "multipart/form-data", "text/plain"] {
+        for encoding in ENCODINGS {
             let page = sending(action, encoding, &fields);
             attacked(&browser, &world, page, &format!("{encoding} to {action}")).await;
         }
@@ -64,4 +68,44 @@ async fn hc_33_a_foreign_page_in_a_signed_in_browser_decides_nothing() {
     browser.click("button[value=approve]").await;
     browser.until("!document.querySelector('button[value=approve]')").await;
     world.until_state(&run, "completed");
+}
+
+const ENCODINGS: [&str; 3] = ["application/x-www-form-urlencoded", "multipart/form-data", "text/plain"];
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn hc_33_a_foreign_page_settles_withdraws_and_turns_nothing() {
+    let Some(browser) = Browser::start(&Look::desktop()).await else { return };
+    let world = World::new().await;
+    let open = world.waiting("ticket-reply", "foreign:2", &[note("c-1", "hello")]);
+    world.provider.push(Act::ReadThenClose);
+    let doubt = world.proposed("crm-sync", "foreign:3", &[note("c-2", "hello")], &Value::Null)["run"]["id"].clone();
+    let doubt = doubt.as_str().unwrap();
+    eventually("a review", || (world.run(doubt)["effects"][0]["state"] == "review").then_some(()));
+    let (approval, effect) = (world.run(&open)["approval"]["id"].clone(), world.run(doubt)["effects"][0]["id"].clone());
+    let (approval, effect) = (approval.as_str().unwrap(), effect.as_str().unwrap());
+
+    let more = ("reason", "because");
+    let attacks: [(&str, String, Vec<(&str, &str)>); 6] = [
+        ("otto", format!("/approvals/{approval}"), vec![("decision", "withdraw"), more]),
+        ("otto", format!("/v1/approvals/{approval}/withdraw"), vec![more]),
+        ("otto", format!("/review/{effect}/settle"), vec![("verdict", "did_not_happen"), ("then", "send_again"), more]),
+        ("otto", format!("/v1/effects/{effect}/resolve"), vec![("verdict", "happened"), ("external_id", "x"), more]),
+        ("sven", "/switches".to_owned(), vec![("scope", "all"), ("enabled", "false"), more]),
+        ("sven", "/v1/switches".to_owned(), vec![("scope", "all"), ("enabled", "false"), more]),
+    ];
+    let mut visits = Visits::new(&world, &browser);
+    for (who, path, fields) in &attacks {
+        visits.to(&Place { name: "inbox", who, path: "/inbox".to_owned() }).await;
+        let fields = [fields.as_slice(), &[("csrf", "guessed")]].concat();
+        for encoding in ENCODINGS {
+            let page = sending(&format!("{}{path}", world.gate.url), encoding, &fields);
+            attacked(&browser, &world, page, &format!("{encoding} to {path}")).await;
+        }
+    }
+
+    assert_eq!(world.run(&open)["approval"]["state"], "open");
+    assert_eq!(world.run(doubt)["effects"][0]["state"], "review");
+    assert_eq!(world.provider.ledger().requests.len(), 1, "nothing was sent again");
+    let switches = world.gate.get("/v1/switches");
+    assert_eq!(switches["switches"], json!([]), "{switches}");
 }

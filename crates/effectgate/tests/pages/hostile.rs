@@ -64,11 +64,14 @@ async fn hc_34_nothing_of_a_draft_runs_fetches_or_becomes_an_element() {
     let run = trapped(&world, &site.url());
     let approval = world.run(&run)["approval"]["id"].as_str().unwrap().to_owned();
     let card = ["<img src=x onerror=", "U+202E", "amount: 9999.00", "<script src=", "{{7*7}}"];
+    let list = ["hostile:<script>k</script>:1"];
     let mut visits = Visits::new(&world, &browser);
 
     for (name, who, path, reads) in [
         ("card", "anna", format!("/approvals/{approval}"), card.as_slice()),
-        ("inbox", "anna", "/inbox".to_owned(), ["hostile:<script>k</script>:1"].as_slice()),
+        ("inbox", "anna", "/inbox".to_owned(), list.as_slice()),
+        ("run", "otto", format!("/runs/{run}"), ["hostile:<script>k</script>:1", "c-<b>1</b>"].as_slice()),
+        ("runs", "otto", "/runs".to_owned(), list.as_slice()),
     ] {
         let place = Place { name, who, path };
         visits.to(&Place { name, who, path: "/static/icon.svg".to_owned() }).await;

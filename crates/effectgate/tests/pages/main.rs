@@ -13,6 +13,7 @@ mod clicks;
 mod eye;
 mod foreign;
 mod hostile;
+mod path;
 mod person;
 mod pictures;
 mod race;

@@ -32,6 +32,12 @@ pub(crate) fn hostile_mail() -> Value {
     mail_to(&text("to"), &text("subject"), &text("body"))
 }
 
+fn refund_effects() -> [Value; 2] {
+    let pay = json!({ "charge": "ch_3PqX", "amount": 4200, "currency": "eur", "reason": "arrived broken" });
+    let refund = json!({ "type": "refund", "target": "ch_3PqX", "payload": pay });
+    [mail_to("anna@example.test", "Your refund for order 1042", APOLOGY), refund]
+}
+
 pub(crate) struct Town<'a>(&'a World);
 
 impl<'a> Town<'a> {
@@ -44,8 +50,9 @@ impl<'a> Town<'a> {
             place("inbox-empty", "vera", "/inbox"),
         ];
         places.extend(town.effects().await);
-        places.extend(town.ended());
+        places.extend(town.ended().await);
         places.extend(town.open().await);
+        places.extend(lists());
         places
     }
 
@@ -65,16 +72,13 @@ impl<'a> Town<'a> {
     }
 
     fn refund(&self, key: &str) -> String {
-        let pay = json!({ "charge": "ch_3PqX", "amount": 4200, "currency": "eur", "reason": "arrived broken" });
-        let refund = json!({ "type": "refund", "target": "ch_3PqX", "payload": pay });
-        let effects = [mail_to("anna@example.test", "Your refund for order 1042", APOLOGY), refund];
         let model = json!({ "provider_class": "local-openai", "name": "small-model", "revision": "2026-08-01" });
         let output = json!({ "label": "refund", "confidence": 0.91, "reply": APOLOGY });
         let more = json!({
             "output": output, "model": model, "summary": SUMMARY, "requested_by": "user:otto",
             "source_url": "https://desk.example.test/t/42",
         });
-        let answer = self.0.proposed("refund", key, &effects, &more);
+        let answer = self.0.proposed("refund", key, &refund_effects(), &more);
         answer["run"]["id"].as_str().unwrap().to_owned()
     }
 
@@ -83,6 +87,8 @@ impl<'a> Town<'a> {
         let fresh = self.refund("ticket.refund:zendesk:comment_987:1");
         let half = self.refund("ticket.refund:zendesk:comment_988:1");
         self.decided("bert", &half, "approve");
+        let edited = self.refund("ticket.refund:zendesk:comment_989:1");
+        self.edited("bert", &edited);
         let hostile = self.0.waiting("ticket-reply", "ticket.reply:zendesk:hostile:1", &[hostile_mail()]);
         let long = (1..400)
             .map(|n| format!("Paragraph {n}: the kettle, its lid, and what became of both.\n"))
@@ -100,6 +106,12 @@ impl<'a> Town<'a> {
             place("inbox", "anna", "/inbox"),
             place("card-open", "anna", &self.card(&fresh)),
             place("card-half", "anna", &self.card(&half)),
+            place("card-edited", "anna", &self.card(&edited)),
+            place("card-edited-by-me", "bert", &self.card(&edited)),
+            place("card-form", "anna", &format!("{}?edit", self.card(&fresh))),
+            place("run-waiting", "otto", &format!("/runs/{half}")),
+            place("run-edited", "otto", &format!("/runs/{edited}")),
+            place("run-hostile", "otto", &format!("/runs/{hostile}")),
             place("card-hostile", "anna", &self.card(&hostile)),
             place("card-long", "anna", &self.card(&long)),
             place("card-link", "", &link),
@@ -108,16 +120,51 @@ impl<'a> Town<'a> {
     }
 
     /// Approvals that are over, in each way.
-    fn ended(&self) -> Vec<Place> {
-        let approved =
-            self.0.waiting("ticket-reply", "ticket.reply:zendesk:comment_3:1", &[note("c-3", "called back")]);
+    async fn ended(&self) -> Vec<Place> {
+        let asked = |n: u32, text: &str| {
+            let key = format!("ticket.reply:zendesk:comment_{n}:1");
+            self.0.waiting("ticket-reply", &key, &[note(&format!("c-{n}"), text)])
+        };
+        let (approved, rejected) = (asked(3, "called back"), asked(4, "rude"));
         self.decided("anna", &approved, "approve");
-        let rejected = self.0.waiting("ticket-reply", "ticket.reply:zendesk:comment_4:1", &[note("c-4", "rude")]);
         self.decided("bert", &rejected, "reject");
+        let (withdrawn, expired, undeliverable) = (asked(5, "a mistake"), asked(6, "too late"), asked(7, "to nobody"));
+        let path = format!("/v1/approvals/{}/withdraw", self.approval(&withdrawn)["id"].as_str().unwrap());
+        let answer =
+            self.0.gate.call("POST", &path, &json!({ "reason": "The ticket was merged into another." })).unwrap();
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        // What takes a day in a real town: the end of the time to decide, and eight deliveries that failed.
+        let of = |run: &str| format!("run_id = (SELECT run_id FROM runs WHERE key = '{}')", self.key(run));
+        let lost = "UPDATE approvals SET terms = json_set(terms, '$.undeliverable', json('true'))";
+        self.0.ground.sql(&format!("{lost} WHERE {}", of(&undeliverable))).await;
+        let over = "UPDATE approvals SET expires_at = created_at + 1";
+        self.0.ground.sql(&format!("{over} WHERE {} OR {}", of(&expired), of(&undeliverable))).await;
+        for run in [&expired, &undeliverable] {
+            self.0.until_state(run, "failed_terminal");
+        }
         vec![
             place("card-approved", "anna", &self.card(&approved)),
             place("card-rejected", "anna", &self.card(&rejected)),
+            place("card-withdrawn", "anna", &self.card(&withdrawn)),
+            place("card-expired", "anna", &self.card(&expired)),
+            place("card-undeliverable", "anna", &self.card(&undeliverable)),
+            place("run-rejected", "otto", &format!("/runs/{rejected}")),
+            place("run-expired", "otto", &format!("/runs/{expired}")),
         ]
+    }
+
+    fn key(&self, run: &str) -> String {
+        self.0.run(run)["key"].as_str().unwrap().to_owned()
+    }
+
+    /// Edits the refund's mail, as the API does it.
+    fn edited(&self, who: &str, run: &str) {
+        let (session, approval) = (self.0.gate.sign_in(who), self.approval(run));
+        let mut effects = refund_effects();
+        effects[0]["payload"]["text"] = json!(APOLOGY.replace("five days", "three days"));
+        effects[1]["payload"]["amount"] = json!(3900);
+        let answer = self.0.gate.edit(&session, &approval, &effects).unwrap();
+        assert_eq!(answer.status, 200, "{}", answer.body);
     }
 
     /// Effects in every state, and runs that have not come to a proposal.
@@ -140,8 +187,15 @@ impl<'a> Town<'a> {
         self.until_effect(&failed, "failed");
         let scheduled = auto("newsletter", "letter:crm:5:1", &[note("c-5", "wants the letter")]);
         self.0.reserved("ticket-reply", "ticket.reply:zendesk:comment_9:1");
-        let _ = scheduled;
-        Vec::new()
+        let desk = format!("/review/{}", self.0.run(&review)["effects"][0]["id"].as_str().unwrap());
+        vec![
+            place("run-completed", "otto", &format!("/runs/{done}")),
+            place("run-review", "otto", &format!("/runs/{review}")),
+            place("run-unknown", "otto", &format!("/runs/{unknown}")),
+            place("run-failed", "otto", &format!("/runs/{failed}")),
+            place("run-scheduled", "otto", &format!("/runs/{scheduled}")),
+            place("review-effect", "otto", &desk),
+        ]
     }
 
     fn until_effect(&self, run: &str, state: &str) {
@@ -151,4 +205,14 @@ impl<'a> Town<'a> {
 
 fn place(name: &'static str, who: &'static str, path: &str) -> Place {
     Place { name, who, path: path.to_owned() }
+}
+
+/// Pages that show the town as a whole.
+fn lists() -> Vec<Place> {
+    vec![
+        place("runs", "otto", "/runs"),
+        place("runs-found", "vera", "/runs?flow=refund&state=awaiting_human"),
+        place("effects", "otto", "/effects"),
+        place("review", "otto", "/review"),
+    ]
 }
