@@ -38,6 +38,23 @@ fn refund_effects() -> [Value; 2] {
     [mail_to("anna@example.test", "Your refund for order 1042", APOLOGY), refund]
 }
 
+/// What happened on an ordinary day, and a little more or less on each; the third week had a bad provider.
+const PAST: &str = "
+    WITH RECURSIVE days(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM days WHERE n < 70),
+    usual(name, count, bucket) AS (VALUES
+        ('reserve.granted@refund', 40, 0), ('reserve.replay@refund', 6, 0), ('reserve.busy@refund', 2, 0),
+        ('reserve.granted@ticket-reply', 160, 0), ('reserve.replay@ticket-reply', 12, 0), ('reserve.conflict@ticket-reply', 1, 0),
+        ('proposal.valid@ticket-reply', 150, 0), ('proposal.invalid@ticket-reply', 7, 0), ('proposal.valid@refund', 39, 0),
+        ('gate.person@refund', 39, 0), ('gate.person@ticket-reply', 60, 0), ('gate.automatic@ticket-reply', 95, 0),
+        ('approval.approved@refund', 30, 0), ('approval.rejected@refund', 6, 0), ('approval.expired@ticket-reply', 2, 0),
+        ('approval.wait@refund', 20, 75), ('approval.wait@refund', 12, 84), ('approval.wait@refund', 3, 95),
+        ('exhausted.effect@ticket-reply', 1, 0), ('effect.unknown@refund', 2, 0), ('effect.review@refund', 1, 0))
+    INSERT INTO tallies (tenant, day, name, bucket, count)
+    SELECT 'default', unixepoch('now') / 86400 - n, name, bucket,
+        count + count * (n * 7 % 5) / 10 + CASE WHEN n BETWEEN 15 AND 21 AND name LIKE 'effect.%' THEN 9 ELSE 0 END
+    FROM days, usual WHERE true
+    ON CONFLICT DO NOTHING";
+
 pub(crate) struct Town<'a>(&'a World);
 
 impl<'a> Town<'a> {
@@ -49,6 +66,7 @@ impl<'a> Town<'a> {
             place("dead-link", "", "/a/nowhere"),
             place("inbox-empty", "vera", "/inbox"),
         ];
+        town.past().await;
         places.extend(town.effects().await);
         places.extend(town.ended().await);
         places.extend(town.open().await);
@@ -198,6 +216,11 @@ impl<'a> Town<'a> {
         ]
     }
 
+    /// Ten weeks of counts, so that the charts have something to show.
+    async fn past(&self) {
+        self.0.ground.sql(PAST).await;
+    }
+
     fn until_effect(&self, run: &str, state: &str) {
         eventually(&format!("{run} {state}"), || (self.0.run(run)["effects"][0]["state"] == state).then_some(()));
     }
@@ -214,5 +237,6 @@ fn lists() -> Vec<Place> {
         place("runs-found", "vera", "/runs?flow=refund&state=awaiting_human"),
         place("effects", "otto", "/effects"),
         place("review", "otto", "/review"),
+        place("weeks", "vera", "/metrics/weeks"),
     ]
 }
