@@ -1,7 +1,6 @@
 //! HC-30: mail scanners and chat previews open a link before the person does. They may look as often as they like.
 
 use crate::{
-    ground::eventually,
     person::Person,
     world::{World, note},
 };
@@ -40,10 +39,9 @@ async fn scan(world: &World, path: &str, from: u8) {
     assert_eq!(robot.get("/v1/runs").await.status, 401);
 }
 
-async fn scanned_a_hundred_times(world: &World, run: &str, links: usize, path: &str) {
+async fn scanned_a_hundred_times(world: &World, run: &str, path: &str) {
     // All links are out: from now on only people write into the journal.
-    let issued = || world.kinds(run).iter().filter(|kind| *kind == "approval_token_issued").count();
-    eventually("every link is out", || (issued() == links).then_some(()));
+    world.until_told(run);
     let before = world.kinds(run);
     let ((), ()) = tokio::join!(
         async {
@@ -67,8 +65,7 @@ async fn hc_30_scanners_open_a_link_a_hundred_times_and_then_the_person_decides_
     let run = world.waiting("ticket-reply", KEY, &[note("c-1", "hello")]);
     let path = world.path("anna", KEY).await;
 
-    // Two people and the chat.
-    scanned_a_hundred_times(&world, &run, 3, &path).await;
+    scanned_a_hundred_times(&world, &run, &path).await;
     let mut anna = Person::new(&world).signed_in("anna").await;
     let card = anna.get(&path).await;
     let decided = anna.press(&card, "approve", "").await;
@@ -84,7 +81,7 @@ async fn hc_30_a_link_that_needs_no_sign_in_is_as_safe_from_scanners() {
     let run = world.waiting("by-link", KEY, &[note("c-1", "hello")]);
     let path = world.path("anna", KEY).await;
 
-    scanned_a_hundred_times(&world, &run, 2, &path).await;
+    scanned_a_hundred_times(&world, &run, &path).await;
     let mut anna = Person::new(&world);
     let card = anna.get(&path).await;
     let decided = anna.press(&card, "approve", "").await;

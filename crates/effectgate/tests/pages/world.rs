@@ -245,6 +245,12 @@ impl World {
         eventually(&format!("{id} {state}"), || (self.run(id)["state"] == state).then_some(()));
     }
 
+    /// Waits until everybody has been told, which the journal says last.
+    pub(crate) fn until_told(&self, id: &str) {
+        let is_told = || self.kinds(id).iter().any(|kind| kind == "notice_delivered");
+        eventually(&format!("{id}: everybody is told"), || is_told().then_some(()));
+    }
+
     /// Waits for the mail about this key to this person, and gives its link.
     pub(crate) async fn link(&self, name: &str, key: &str) -> String {
         let address = format!("{name}@house.test");
