@@ -152,7 +152,7 @@ impl<'a> Town<'a> {
             self.0.gate.call("POST", &path, &json!({ "reason": "The ticket was merged into another." })).unwrap();
         assert_eq!(answer.status, 200, "{}", answer.body);
         // Beside the server nobody may write while it does.
-        [&expired, &undeliverable].map(|run| self.0.until_told(run));
+        [&expired, &undeliverable].into_iter().for_each(|run| self.0.until_told(run));
         // What takes a day in a real town: the end of the time to decide, and eight deliveries that failed.
         let of = |run: &str| format!("run_id = (SELECT run_id FROM runs WHERE key = '{}')", self.key(run));
         let lost = "UPDATE approvals SET terms = json_set(terms, '$.undeliverable', json('true'))";
