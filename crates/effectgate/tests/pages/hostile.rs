@@ -70,8 +70,9 @@ async fn hc_34_nothing_of_a_draft_runs_fetches_or_becomes_an_element() {
     for (name, who, path, reads) in [
         ("card", "anna", format!("/approvals/{approval}"), card.as_slice()),
         ("inbox", "anna", "/inbox".to_owned(), list.as_slice()),
-        ("run", "otto", format!("/runs/{run}"), ["hostile:<script>k</script>:1", "c-<b>1</b>"].as_slice()),
+        ("run", "otto", format!("/runs/{run}"), list.as_slice()),
         ("runs", "otto", "/runs".to_owned(), list.as_slice()),
+        ("journal", "audra", "/journal".to_owned(), [].as_slice()),
     ] {
         let place = Place { name, who, path };
         visits.to(&Place { name, who, path: "/static/icon.svg".to_owned() }).await;

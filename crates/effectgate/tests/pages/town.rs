@@ -117,6 +117,11 @@ impl<'a> Town<'a> {
             "ticket.reply:zendesk:comment_with_a_rather_long_identifier_000000000000000000000000001:1",
             &[mail_to(target, "Re: Re: Re: a subject that goes on and on", &long), note("contact-1", "see mail")],
         );
+        let held = self.refund("ticket.refund:zendesk:comment_990:1");
+        let off =
+            json!({ "scope": "provider", "name": "pay", "enabled": false, "reason": "It reports double charges." });
+        assert_eq!(self.0.gate.call("PUT", "/v1/switches", &off).unwrap().status, 200);
+        ["anna", "bert"].into_iter().for_each(|who| self.decided(who, &held, "approve"));
         let by_link = self.0.waiting("by-link", "note:shop:order_77:1", &[note("c-77", "prefers mail")]);
         let link = self.0.path("anna", "note:shop:order_77:1").await;
         let _ = by_link;
@@ -129,6 +134,7 @@ impl<'a> Town<'a> {
             place("card-form", "anna", &format!("{}?edit", self.card(&fresh))),
             place("run-waiting", "otto", &format!("/runs/{half}")),
             place("run-edited", "otto", &format!("/runs/{edited}")),
+            place("run-held", "otto", &format!("/runs/{held}")),
             place("run-hostile", "otto", &format!("/runs/{hostile}")),
             place("card-hostile", "anna", &self.card(&hostile)),
             place("card-long", "anna", &self.card(&long)),
@@ -244,5 +250,9 @@ fn lists() -> Vec<Place> {
         place("switches", "sven", "/switches"),
         place("settings", "otto", "/settings"),
         place("journal", "audra", "/journal"),
+        place("journal-found", "audra", "/journal?kind=edited"),
+        place("journal-verify", "audra", "/journal/verify"),
+        place("no-such-run", "otto", "/runs/run_nothing"),
+        place("not-allowed", "vera", "/journal"),
     ]
 }

@@ -16,6 +16,8 @@ pub struct Look {
     pub is_phone: bool,
     pub is_dark: bool,
     pub has_javascript: bool,
+    /// The size of letters that the person chose in their browser, in percent of the usual.
+    pub letters: u32,
     /// `Accept-Language`, whole; none: the browser's own.
     pub languages: Option<String>,
 }
@@ -24,8 +26,16 @@ impl Look {
     /// A laptop's window in the light.
     #[must_use]
     pub fn desktop() -> Self {
-        let (width, height) = (1280, 900);
-        Self { width, height, scale: 1.0, is_phone: false, is_dark: false, has_javascript: true, languages: None }
+        Self {
+            width: 1280,
+            height: 900,
+            scale: 1.0,
+            is_phone: false,
+            is_dark: false,
+            has_javascript: true,
+            letters: 100,
+            languages: None,
+        }
     }
 
     /// A small phone: 360 by 740 CSS pixels.
@@ -42,6 +52,11 @@ impl Look {
     #[must_use]
     pub fn without_javascript(self) -> Self {
         Self { has_javascript: false, ..self }
+    }
+
+    #[must_use]
+    pub fn with_letters(self, percent: u32) -> Self {
+        Self { letters: percent, ..self }
     }
 
     /// Sends this as `Accept-Language`.
@@ -66,6 +81,9 @@ impl Browser {
             { "name": "prefers-reduced-motion", "value": "reduce" },
         ]);
         self.cdp("Emulation.setEmulatedMedia", json!({ "features": features })).await;
+        // Chromium's own sizes are 16 and, for fixed width, 13 pixels.
+        let sizes = json!({ "standard": 16 * look.letters / 100, "fixed": 13 * look.letters / 100 });
+        self.cdp("Page.setFontSizes", json!({ "fontSizes": sizes })).await;
         self.cdp("Emulation.setScriptExecutionDisabled", json!({ "value": !look.has_javascript })).await;
         let headers = look.languages.as_ref().map_or_else(|| json!({}), |l| json!({ "Accept-Language": l }));
         self.cdp("Network.setExtraHTTPHeaders", json!({ "headers": headers })).await;
