@@ -99,6 +99,29 @@ async fn every_page_passes_the_audit_in_every_look_and_nothing_sticks_out_sidewa
     assert!(found.is_empty(), "{} found on {} pages:\n{}", found.len(), places.len(), found.join("\n"));
 }
 
+/// The pages that speak Persian, which runs from right to left.
+const RIGHT_TO_LEFT: [&str; 6] = ["login", "inbox", "card-open", "card-form", "card-approved", "dead-link"];
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn from_right_to_left_a_page_is_as_sound_and_as_narrow() {
+    let phone = Look::phone().reading("fa");
+    let Some(browser) = Browser::start(&phone).await else { return };
+    let world = World::new().await;
+    let places = Town::built(&world).await;
+    let mut visits = Visits::new(&world, &browser);
+    let mut found = Vec::new();
+
+    for place in places.iter().filter(|place| RIGHT_TO_LEFT.contains(&place.name)) {
+        visits.to(place).await;
+        let shape = "return [document.documentElement.dir, document.documentElement.lang, innerWidth]";
+        assert_eq!(browser.script(shape, &[]).await, json!(["rtl", "fa", 360]), "{}", place.name);
+        audited(&browser, place, "in Persian", &mut found).await;
+        upright(&browser, place, "in Persian", &mut found).await;
+    }
+
+    assert!(found.is_empty(), "{}:\n{}", found.len(), found.join("\n"));
+}
+
 /// The element that has the focus: a name to tell it by, and whether it shows.
 const FOCUS: &str = "
     const e = document.activeElement;
