@@ -58,7 +58,9 @@ fn quorum(quorum: i32) -> ApprovalPolicy {
 fn whoever_edited_is_never_the_only_one_who_approves() {
     let (anna, bert, carl) = (person("anna", &["lead"]), person("bert", &["lead"]), person("carl", &["lead"]));
     let boss = person("boss", &[]);
-    let table: [(i32, bool, &[(&Person, Option<&str>)], &str, usize, bool); 10] = [
+    /// Who approves, and with which text if it is an edit.
+    type Steps<'a> = &'a [(&'a Person, Option<&'a str>)];
+    let table: [(i32, bool, Steps<'_>, &str, usize, bool); 10] = [
         // quorum separation  who does what                              run               more  by non-editor
         (1, true, &[(&anna, Some("a"))], "awaiting_human approval", 1, true),
         (1, true, &[(&anna, Some("a")), (&bert, None)], "approved", 0, false),

@@ -123,23 +123,23 @@ fn within_the_window_whoever_is_asked_takes_an_effect_back_and_operators_until_i
     let late = |word| Some(Refused::WrongState(word));
     let table = [
         // effect          login            asked?  flow asks  who                          refused
-        (window.clone(), Login::Required, true, false, asker(lead.clone(), false), ok.clone()),
-        (window.clone(), Login::Required, false, true, asker(lead.clone(), false), ok.clone()),
-        (window.clone(), Login::Required, false, false, asker(lead.clone(), false), not_entitled.clone()),
-        (window.clone(), Login::Required, true, true, asker(stranger, false), not_entitled.clone()),
-        (window.clone(), Login::Token, true, false, asker(link.clone(), false), ok.clone()),
-        (window.clone(), Login::Required, true, false, asker(link.clone(), false), not_entitled.clone()),
-        (window.clone(), Login::Token, false, true, asker(link, false), not_entitled.clone()),
-        (window.clone(), Login::Required, false, false, key(false), not_entitled.clone()),
+        (window, Login::Required, true, false, asker(lead.clone(), false), ok.clone()),
+        (window, Login::Required, false, true, asker(lead.clone(), false), ok.clone()),
+        (window, Login::Required, false, false, asker(lead.clone(), false), not_entitled.clone()),
+        (window, Login::Required, true, true, asker(stranger, false), not_entitled.clone()),
+        (window, Login::Token, true, false, asker(link.clone(), false), ok.clone()),
+        (window, Login::Required, true, false, asker(link.clone(), false), not_entitled.clone()),
+        (window, Login::Token, false, true, asker(link, false), not_entitled.clone()),
+        (window, Login::Required, false, false, key(false), not_entitled.clone()),
         (window, Login::Required, false, false, olga.clone(), ok.clone()),
-        (pending.clone(), Login::Required, true, true, asker(lead.clone(), false), late("pending")),
+        (pending, Login::Required, true, true, asker(lead.clone(), false), late("pending")),
         (pending, Login::Required, false, false, olga.clone(), ok),
         (EffectState::Sending, Login::Required, true, true, asker(lead, false), late("sending")),
         (EffectState::Completed, Login::Required, false, false, olga, late("completed")),
     ];
     let flows_audience = ["role:lead".to_owned(), "boss@example.test".to_owned()];
     for (state, login, asked_before, flow_asks, who, refused) in table {
-        let before = under_way(state.clone(), login, asked_before);
+        let before = under_way(state, login, asked_before);
         let audience = if flow_asks { &flows_audience[..] } else { &[] };
 
         let cancelled = operate::cancel(&before, &before.effects[0], &who, audience, "stop", at(0));

@@ -35,7 +35,7 @@ fn language(judge: &mut Judge<'_>, config: &Config) -> Language {
     let Some(word) = &config.notify.language else { return Language::default() };
     Language::of_tag(word).unwrap_or_else(|| {
         let ours = Language::ALL.map(Language::tag).join(", ");
-        judge.refuse("notify.language", format!("{word:?} is no language of ours"), &format!("Write one of {ours}."));
+        judge.refuse("notify.language", format!("{word:?} is no language of ours"), format!("Write one of {ours}."));
         Language::default()
     })
 }

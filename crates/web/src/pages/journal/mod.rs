@@ -95,11 +95,7 @@ pub(crate) async fn show(
     }
 }
 
-async fn find(
-    visit: &Visit,
-    who: &Identity,
-    search: &Search,
-) -> Result<(Vec<SealedEntry>, Option<String>), Stop> {
+async fn find(visit: &Visit, who: &Identity, search: &Search) -> Result<(Vec<SealedEntry>, Option<String>), Stop> {
     let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
     if [&search.run, &search.actor, &search.cursor].iter().any(|text| text.contains('\0')) {
         return Err(Stop::Words("The character U+0000 is in no key and no name."));
