@@ -1,5 +1,6 @@
 //! Journal entries in words, for timelines. The entry stays the record; this is how it reads.
 
+use effectgate_lang::{Language, span};
 use serde_json::Value;
 
 /// One entry in a sentence.
@@ -8,28 +9,30 @@ pub(crate) fn of(kind: &str, facts: &Value) -> String {
     let fact = |name: &str| match &facts[name] {
         Value::String(text) => text.clone(),
         Value::Null => String::new(),
+        Value::Array(items) if items.iter().all(Value::is_string) => listed(&facts[name]),
         other => other.to_string(),
     };
+    let lease = || facts["lease_ms"].as_i64().map_or_else(String::new, |ms| span(ms, Language::En));
     let because = |name: &str| {
         let why = fact(name);
         if why.is_empty() { why } else { format!(" ({why})") }
     };
     match kind {
-        "reserved" => format!("reserved the key for {} ms, attempt 1", fact("lease_ms")),
+        "reserved" => format!("reserved the key for {}, attempt 1", lease()),
         "accepted" => "accepted the event".into(),
         "claimed" if !fact("taken_over_from").is_empty() => {
             format!("took over from {}, attempt {}", fact("taken_over_from"), fact("attempt"))
         }
         "claimed" => format!("claimed it, attempt {}", fact("attempt")),
-        "renewed" => format!("renewed the lease for {} ms", fact("lease_ms")),
+        "renewed" => format!("renewed the lease for {}", lease()),
         "conflict" => "refused the same key with another payload".into(),
         "proposal_invalid" => format!("proposed something invalid: {}", fact("findings")),
-        "proposed" => format!("proposed {} effect(s)", fact("effects")),
+        "proposed" => format!("proposed {}", counted(facts, "effects", "effect")),
         "auto_approved" => format!("let it go by rule: {}", fact("rules")),
         "approval_requested" => format!("asked {} to decide: {}", fact("audience"), fact("why")),
         "approval_token_issued" => format!("issued a link to {}", fact("audience")),
         "decided" => format!("decided: {}{}", fact("decision"), because("reason")),
-        "edited" => format!("edited the effects in {} place(s)", fact("changes_total")),
+        "edited" => format!("edited the effects in {}", counted(facts, "changes_total", "place")),
         "decision_refused" => format!("tried to decide and was refused: {}", fact("code")),
         "separation_waived" => match fact("what").as_str() {
             "own_edit" => "approved an own edit alone, which this flow allows by name".into(),
@@ -85,6 +88,12 @@ pub(crate) fn of(kind: &str, facts: &Value) -> String {
         }
         other => other.replace('_', " "),
     }
+}
+
+/// `1 effect`, `2 effects`.
+fn counted(facts: &Value, name: &str, noun: &str) -> String {
+    let n = facts[name].as_i64().unwrap_or_default();
+    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
 }
 
 /// `anna@example.test, role:lead`.

@@ -10,7 +10,7 @@ use effectgate_core::{
 use super::super::{
     action::{Action, Refusal, Words},
     listing::{Moment, Tag},
-    text::{Shown, TextBlock},
+    text::{Shown, TextBlock, plural},
     visit::Visit,
 };
 
@@ -24,6 +24,8 @@ pub(super) struct ApprovalBlock {
     pub(super) why: Vec<Shown>,
     pub(super) decisions: Vec<DecisionLine>,
     pub(super) edits: Vec<EditLine>,
+    /// How many effects wait in it; none once it is decided: then they are in the outbox, or nowhere.
+    pub(super) proposed: Option<String>,
     /// Nobody could be told of the question.
     pub(super) is_undeliverable: bool,
     pub(super) actions: Vec<Action>,
@@ -73,9 +75,14 @@ fn block(visit: &Visit, approval: &Approval) -> ApprovalBlock {
         why: approval.terms.why.iter().map(|why| Shown::new(why)).collect(),
         decisions: approval.decisions.iter().map(|decision| line(visit, approval, decision)).collect(),
         edits: approval.edits.iter().map(|edit| edited(visit, edit)).collect(),
+        proposed: approval.is_open(visit.now).then(|| proposed(approval.proposed.len())),
         is_undeliverable: approval.terms.undeliverable,
         actions: Vec::new(),
     }
+}
+
+fn proposed(n: usize) -> String {
+    format!("{n} {}", plural(n, "effect waits", "effects wait"))
 }
 
 fn line(visit: &Visit, approval: &Approval, decision: &Decision) -> DecisionLine {
