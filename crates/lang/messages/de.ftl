@@ -196,7 +196,7 @@ frame-renewed = Die Seite wurde aktualisiert.
 page-first = Erste Seite
 
 # The inbox's lines
-inbox-waiting = Wartet seit { $span }
+inbox-waiting = Wartezeit: { $span }
 inbox-you-decided = Sie haben entschieden; auf andere wird gewartet
 inbox-late = Überfällig
 inbox-all-flows = Alle Abläufe
@@ -245,8 +245,8 @@ card-no-output = Nicht aufbewahrt, oder es gab nichts.
 
 # The clock
 sla-title = Frist für die Antwort
-sla-left = noch { $span } von { $of }
-sla-late = seit { $span } überfällig, von { $of }
+sla-left = noch { $span }, insgesamt { $of }
+sla-late = um { $span } überschritten, insgesamt { $of }
 sla-stops = die Uhr steht, solange Menschen entscheiden
 sla-runs = die Uhr läuft, während Menschen entscheiden
 
@@ -320,6 +320,11 @@ stop-reason-too-long = Die Begründung ist zu lang: höchstens 2.000 Zeichen.
 stop-reason-wanted = Eine Begründung ist erforderlich. Es wurde nichts geändert.
 stop-too-late-title = Zu spät
 stop-too-late = Es lässt sich nicht mehr abbrechen. Unten steht, wie es jetzt ist.
+stop-kept = Die Seite stammte von einem früheren Besuch, darum ist nichts entschieden. Was Sie geschrieben haben, steht noch hier: Sehen Sie es an und drücken Sie die Taste noch einmal. Kommt das wieder, lassen Sie Cookies zu.
+stop-ended-title = Inzwischen abgemeldet
+stop-ended = Ihre Sitzung ist abgelaufen, während Sie geschrieben haben. Nichts ist entschieden, und diese Seite bewahrt, was Sie geschrieben haben. Melden Sie sich in einem neuen Tab an, kommen Sie hierher zurück und fahren Sie fort.
+stop-ended-sign-in = Anmelden (neuer Tab)
+stop-ended-go-on = Ich bin angemeldet: weiter
 login-with = Mit { $name } anmelden
 login-local = Mit einem Konto dieses Servers anmelden
 login-nobody = Zurzeit kann sich hier niemand anmelden: Lokale Konten sind abgeschaltet, und kein Anmeldedienst ist eingerichtet.

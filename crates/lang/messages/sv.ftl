@@ -249,7 +249,7 @@ card-no-output = Har inte sparats, eller så fanns det inget.
 # The clock
 sla-title = Svarstid
 sla-left = { $span } kvar av { $of }
-sla-late = försenat med { $span }, av { $of }
+sla-late = { $span } för sent, av { $of }
 sla-stops = klockan står still medan människor beslutar
 sla-runs = klockan går medan människor beslutar
 
@@ -323,6 +323,11 @@ stop-reason-too-long = Skälet är för långt: högst 2 000 tecken.
 stop-reason-wanted = Ett skäl krävs. Inget har ändrats.
 stop-too-late-title = För sent
 stop-too-late = Det går inte längre att avbryta. Nedan ser du hur det står till nu.
+stop-kept = Sidan var från ett tidigare besök, så inget har beslutats. Det du skrev finns kvar: se igenom det och tryck på knappen igen. Händer det igen, tillåt kakor.
+stop-ended-title = Utloggad under tiden
+stop-ended = Din session tog slut medan du skrev. Inget har beslutats, och den här sidan behåller det du skrev. Logga in i en ny flik, kom tillbaka hit och fortsätt.
+stop-ended-sign-in = Logga in (ny flik)
+stop-ended-go-on = Jag är inloggad: fortsätt
 login-with = Logga in med { $name }
 login-local = Logga in med ett konto på den här servern
 login-nobody = Ingen kan logga in här just nu: lokala konton är avstängda och ingen inloggningstjänst är konfigurerad.

@@ -311,6 +311,11 @@ messages! {
     StopReasonWanted = "stop-reason-wanted" [];
     StopTooLateTitle = "stop-too-late-title" [];
     StopTooLate = "stop-too-late" [];
+    StopKept = "stop-kept" [];
+    StopEndedTitle = "stop-ended-title" [];
+    StopEnded = "stop-ended" [];
+    StopEndedSignIn = "stop-ended-sign-in" [];
+    StopEndedGoOn = "stop-ended-go-on" [];
     LoginWith = "login-with" ["name"];
     LoginLocal = "login-local" [];
     LoginNobody = "login-nobody" [];

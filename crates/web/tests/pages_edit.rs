@@ -130,6 +130,50 @@ async fn changed_meanwhile_shows_what_changed_and_keeps_what_was_typed() {
 }
 
 #[tokio::test]
+async fn a_session_that_ended_while_somebody_typed_decides_nothing_and_loses_nothing() {
+    let (world, run, path) = waiting(&options(1)).await;
+    let mut anna = world.signed_in("anna").await;
+    let opened = anna.get(&format!("{path}?edit")).await;
+    anna.cookies.clear();
+
+    let late = anna.fill(&opened, &path, &[("e0/subject", "Typed for long"), ("e0/text", "Dear Anna")]).await;
+
+    assert_eq!(late.status, 403);
+    assert!(late.text.contains("Your session ended while you were writing"), "{}", late.text);
+    assert!(!late.text.contains("Your order"), "nothing of the approval is shown to somebody who is not signed in");
+    let held = late.hidden_of("<form method=\"post\" action");
+    let too_early = anna.post(&path, &held).await;
+    assert!(too_early.status == 403 && too_early.text.contains("Typed for long"), "held until the sign-in");
+    anna.cookies = world.signed_in("anna").await.cookies;
+    let back = anna.post(&path, &held).await;
+    assert!(back.status == 403 && back.text.contains("What you typed is still here"), "{}", back.text);
+    assert!(back.text.contains("name=\"e0/subject\" value=\"Typed for long\""));
+    assert_eq!(world.standing(run).await, ("awaiting_human", "open", 0, 0), "only the button decides");
+    let done = anna.fill(&back, &path, &[("e0/subject", "Typed for long"), ("e0/text", "Dear Anna")]).await;
+    assert_eq!(done.status, 303, "{}", done.text);
+    assert!(payload(&world.agg(run).await).contains("Typed for long"));
+}
+
+#[tokio::test]
+async fn a_reason_comes_back_after_a_new_sign_in_but_not_to_a_form_of_another_site() {
+    let (world, run, path) = waiting(&options(1)).await;
+    let mut anna = world.signed_in("anna").await;
+    let opened = anna.get(&path).await;
+    anna.cookies = world.signed_in("anna").await.cookies;
+
+    let late = anna.press(&opened, &path, "reject", "because of this").await;
+    assert!(late.status == 403 && late.text.contains("because of this") && late.has_form("reject"), "{}", late.text);
+
+    let body = "csrf=x&decision=reject&reason=words+of+a+stranger".to_owned();
+    let form = ("content-type", "application/x-www-form-urlencoded");
+    for headers in [vec![form, ("origin", "null")], vec![form, ("sec-fetch-site", "cross-site")]] {
+        let foreign = anna.send("POST", &path, &headers, body.clone()).await;
+        assert!(foreign.status == 403 && !foreign.text.contains("stranger"), "{}", foreign.text);
+    }
+    assert_eq!(world.standing(run).await, ("awaiting_human", "open", 0, 0));
+}
+
+#[tokio::test]
 async fn an_edit_by_those_who_may_not_is_refused_and_a_get_changes_nothing() {
     let (world, run, path) = waiting(&options(1)).await;
     world.user("otto", &["operator"]).await;

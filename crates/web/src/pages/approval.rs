@@ -119,7 +119,7 @@ async fn show(visit: &Visit, door: &Door, edits: bool) -> Response {
     }
 }
 
-fn may_edit(visit: &Visit, found: &Found, viewer: &Viewer) -> bool {
+pub(crate) fn may_edit(visit: &Visit, found: &Found, viewer: &Viewer) -> bool {
     super::ask::Ask::new(&found.approval, viewer, visit.now, &visit.tongue).may_approve
 }
 

@@ -22,7 +22,7 @@ use http::StatusCode;
 use super::{
     answer,
     approval::{self, Banner, Door, Found, Typed},
-    ask, edit,
+    ask, edit, stale,
     viewer::{Sight, Viewer, sight},
     visit::Visit,
 };
@@ -58,6 +58,11 @@ impl DecisionForm {
 
     fn reason(&self) -> Option<String> {
         Some(self.reason.clone()).filter(|reason| !reason.trim().is_empty())
+    }
+
+    fn posted(self) -> stale::Posted {
+        let Self { decision, effects_hash, reason, effect, fields, csrf: _ } = self;
+        stale::Posted { decision, effects_hash, reason, effect, fields }
     }
 
     fn shown(&self) -> Result<Digest> {
@@ -99,20 +104,21 @@ pub(crate) async fn by_id(visit: Visit, Path(id): Path<String>, request: Request
 }
 
 async fn taken(visit: Visit, door: Door, request: Request) -> Response {
-    match read(&visit, &door, request).await {
-        Ok(form) => wished(&visit, &door, form).await,
+    match read(request).await {
+        Ok(form) => match visit.check_form(&door.path(), &form.csrf) {
+            Ok(()) => wished(&visit, &door, form).await,
+            Err(problem) => stale::answer(&visit, &door, form.posted(), problem).await,
+        },
         Err(problem) => answer::problem(&problem, Some(&visit)),
     }
 }
 
-/// Form encoding only: a foreign page can send text/plain that parses as JSON (HC-33). Then the origin, then the token.
-async fn read(visit: &Visit, door: &Door, request: Request) -> Result<DecisionForm> {
+/// Form encoding only: a foreign page can send text/plain that parses as JSON (HC-33).
+async fn read(request: Request) -> Result<DecisionForm> {
     if !csrf::is_media(request.headers(), "application/x-www-form-urlencoded") {
         return Err(Problem::new(Code::UnsupportedMediaType, "only the form on the page decides"));
     }
-    let form = DecisionForm::of(form(request).await?)?;
-    visit.check_form(&door.path(), &form.csrf)?;
-    Ok(form)
+    DecisionForm::of(form(request).await?)
 }
 
 /// Reads a form of ours; what is missing in it was taken out on the way.

@@ -22,6 +22,7 @@ mod me;
 mod nav;
 mod sign_on;
 mod sla;
+mod stale;
 mod text;
 mod time;
 mod tongue;
