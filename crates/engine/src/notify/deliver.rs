@@ -5,7 +5,7 @@
 
 use effectgate_core::notice::{Notice, NoticeKind, NoticeState};
 use effectgate_store::DueNotice;
-use futures_util::{StreamExt as _, stream::FuturesUnordered};
+use tokio::task::JoinSet;
 
 use crate::{engine::Engine, error::Result};
 
@@ -70,21 +70,28 @@ impl Engine {
     /// The store. A delivery that fails is not an error here: it is tried again and then raised as undeliverable.
     pub async fn notify_tick(&self) -> Result<NotifyReport> {
         let mut report = NotifyReport::default();
-        let mut under_way = FuturesUnordered::new();
+        // Tasks of their own: a delivery that nobody polls while the next notices are claimed may have been handed one of
+        // the database's few connections, and would keep it from the very claim that is waited for.
+        let mut under_way = JoinSet::new();
         loop {
             let room = u32::try_from(UNDER_WAY_MAX - under_way.len()).unwrap_or(0);
             let due = if room == 0 { Vec::new() } else { self.store().notice_due(room).await? };
             for due in due {
                 if self.store().notice_claim(&due, self.now().plus_ms(CLAIM_MS)).await? {
                     report.seen += 1;
-                    under_way.push(self.deliver(due));
+                    let engine = self.clone();
+                    under_way.spawn(async move { engine.deliver(due).await });
                 }
             }
             if under_way.is_empty() {
                 return Ok(report);
             }
             tokio::select! {
-                Some(told) = under_way.next() => report.count(&told?),
+                Some(told) = under_way.join_next() => match told {
+                    Ok(told) => report.count(&told?),
+                    // Its claim ends by itself, and then it is tried again; the others go on.
+                    Err(error) => tracing::error!(%error, "a delivery broke off"),
+                },
                 // More came; what is under way goes on.
                 () = self.nudges().notifier.notified(), if under_way.len() < UNDER_WAY_MAX => {}
             }
