@@ -216,6 +216,14 @@ messages! {
     CardEdits = "card-edits" [];
     CardChangedSince = "card-changed-since" [];
     CardNow = "card-now" [];
+    EffectScheduled = "effect-scheduled" [];
+    EffectPending = "effect-pending" [];
+    EffectSending = "effect-sending" [];
+    EffectUnknown = "effect-unknown" [];
+    EffectReview = "effect-review" [];
+    EffectCompleted = "effect-completed" [];
+    EffectFailed = "effect-failed" [];
+    EffectCancelled = "effect-cancelled" [];
     CardKnownAs = "card-known-as" [];
     CardWholeText = "card-whole-text" [];
     CardProviderMail = "card-provider-mail" [];

@@ -166,6 +166,11 @@ pub(crate) fn problem(problem: &Problem, visit: Option<&Visit>) -> Response {
         Code::TooManyFailures => note(Msg::StopManyTitle, Msg::StopMany),
         _ => Note::new(visit, tongue.say(Msg::StopProblemTitle), sentence(problem.detail())),
     };
+    // No page is a dead end for somebody who is signed in.
+    let note = match visit.filter(|visit| visit.signed_in.is_some()) {
+        Some(_) => note.way("/inbox", tongue.say(Msg::LoginToInbox)),
+        None => note,
+    };
     let mut response = note.answer(problem.status());
     if let Some(ms) = problem.wait_ms() {
         response.headers_mut().insert(header::RETRY_AFTER, retry_after(ms));

@@ -124,7 +124,9 @@ impl Card {
             run_href: parts.viewer.may_read_runs().then(|| format!("/runs/{}", agg.run.id)),
             state: state_line(parts),
             expires: tongue.when(approval.expires_at, *now),
-            clock: sla.map(|sla| Clock::new(&sla, &agg.run, approval, *now, tongue)),
+            clock: sla
+                .filter(|_| !agg.run.state.is_final())
+                .map(|sla| Clock::new(&sla, &agg.run, approval, *now, tongue)),
             effects: approval.proposed.iter().enumerate().map(effect).collect(),
             edits: approval.edits.iter().map(|edit| EditShown::new(edit, *now, tongue)).collect(),
             why: approval.terms.why.iter().map(|why| Shown::new(why)).collect(),

@@ -1,7 +1,7 @@
 //! One effect on the card: what will really be sent, member by member, and the exact text in full.
 
 use effectgate_core::{
-    effect::Effect,
+    effect::{Effect, EffectState},
     json::{self, Json},
     proposal::Proposed,
     provider::Class,
@@ -50,6 +50,8 @@ pub(crate) struct Member {
 
 pub(crate) struct Progress {
     pub(crate) state: &'static str,
+    /// The state in the reader's language.
+    pub(crate) said: String,
     pub(crate) external_id: Option<Shown>,
     /// The effect's id, where the viewer may call it back.
     pub(crate) cancellable: Option<String>,
@@ -78,11 +80,26 @@ impl EffectCard {
 fn progress(effect: &Effect, parts: &Parts<'_>) -> Progress {
     Progress {
         state: effect.state.as_str(),
+        said: parts.tongue.say(state(&effect.state)),
         external_id: effect.external_id.as_deref().map(Shown::new),
         cancellable: parts.cancellable.contains(&effect.id).then(|| effect.id.to_string()),
     }
 }
 
+fn state(state: &EffectState) -> Msg {
+    match state {
+        EffectState::Scheduled { .. } => Msg::EffectScheduled,
+        EffectState::Pending { .. } => Msg::EffectPending,
+        EffectState::Sending => Msg::EffectSending,
+        EffectState::Unknown { .. } => Msg::EffectUnknown,
+        EffectState::Review { .. } => Msg::EffectReview,
+        EffectState::Completed => Msg::EffectCompleted,
+        EffectState::Failed => Msg::EffectFailed,
+        EffectState::Cancelled => Msg::EffectCancelled,
+    }
+}
+
+/// A proposal names a type and a target together once.
 fn is_same(effect: &Effect, proposed: &Proposed) -> bool {
     effect.effect_type == proposed.effect_type && effect.target == proposed.target
 }
@@ -119,13 +136,25 @@ fn members(payload: &str, tongue: &Tongue) -> Vec<Member> {
 }
 
 fn member(name: &str, value: &Json, tongue: &Tongue) -> Member {
-    let text = plain(value);
+    let text = listed(value).unwrap_or_else(|| plain(value));
     Member {
         name: Shown::new(name),
         is_long: text.chars().count() > INLINE_CHARS || text.contains('\n'),
         is_vital: vital::is_vital(name),
         value: TextBlock::of(&text, tongue),
     }
+}
+
+/// A list of short values, one a line; `None` for everything else. One with a line end inside stays JSON, so that no
+/// item passes for two.
+fn listed(value: &Json) -> Option<String> {
+    let Json::Array(items) = value else { return None };
+    let is_simple = |item: &Json| !matches!(item, Json::Array(_) | Json::Object(_) | Json::Null);
+    let lines: Vec<String> = items.iter().map(plain).collect();
+    let is_listed = !items.is_empty()
+        && items.iter().all(is_simple)
+        && lines.iter().all(|line| !line.trim().is_empty() && !line.chars().any(char::is_control));
+    is_listed.then(|| lines.join("\n"))
 }
 
 /// A value as a reader reads it: a text as it is, everything else as JSON, with every digit.
@@ -166,6 +195,16 @@ mod tests {
     fn hc_34_recipient_and_amount_come_first_whatever_order_the_model_chose() {
         let payload = r#"{"text":"amount: 9.99","note":1,"amount":9999.00,"subject":"s","to":"a@example.test"}"#;
         assert_eq!(names(payload), ["to", "amount", "subject", "text", "note"]);
+    }
+
+    #[test]
+    fn a_list_of_values_reads_one_a_line_and_never_as_more_than_there_are() {
+        use askama::Template as _;
+        let shown = |payload: &str| members(payload, &Tongue::default())[0].value.shown.render().unwrap();
+        assert_eq!(shown(r#"{"lines": ["one", "two", 3]}"#), "one\ntwo\n3");
+        assert!(shown(r#"{"lines": ["one\ntwo"]}"#).contains('['));
+        assert!(shown(r#"{"lines": [{"a": 1}]}"#).contains('['));
+        assert_eq!(shown(r#"{"lines": []}"#), "[]");
     }
 
     #[test]

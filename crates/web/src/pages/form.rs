@@ -222,7 +222,7 @@ impl Field {
         let Some(now) = &self.now else { return String::new() };
         match (&self.kind, now) {
             (Kind::List { .. }, Json::Array(items)) => items.iter().map(plain).collect::<Vec<String>>().join("\n"),
-            (Kind::Line | Kind::Lines, Json::String(text)) => text.clone(),
+            (Kind::Line | Kind::Lines | Kind::Fixed, Json::String(text)) => text.clone(),
             _ => now.to_text(),
         }
     }

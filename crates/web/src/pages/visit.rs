@@ -7,7 +7,9 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use effectgate_core::{actor::Person, ids::Tenant, time::Timestamp};
-use http::{HeaderMap, HeaderValue, header, request::Parts};
+use effectgate_engine::keys::KeyScope;
+use effectgate_lang::Msg;
+use http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts};
 
 use super::{answer, approval::login_path, tongue::Tongue};
 use crate::{
@@ -91,9 +93,18 @@ impl<N: Need> FromRequestParts<App> for Entitled<N> {
             return Err(answer::see(&login_path(&visit, None, next)));
         };
         let who = Identity::Person(signed_in.clone());
-        who.need(N::ANY_OF).map_err(|problem| answer::problem(&problem, Some(&visit)))?;
+        who.need(N::ANY_OF).map_err(|problem| no_role(&visit, N::ANY_OF, problem.status()))?;
         Ok(Self { visit, who, need: PhantomData })
     }
+}
+
+/// The page for somebody whose account has none of the roles that would do. `worker` is for API keys alone.
+fn no_role(visit: &Visit, any_of: &[KeyScope], status: StatusCode) -> Response {
+    let roles: Vec<&str> = any_of.iter().filter(|s| **s != KeyScope::Worker).map(|scope| scope.as_str()).collect();
+    let said = format!("This wants the role {}; this account does not have it.", roles.join(" or "));
+    answer::Note::new(Some(visit), visit.tongue.say(Msg::StopOutsiderTitle), said)
+        .way("/inbox", visit.tongue.say(Msg::LoginToInbox))
+        .answer(status)
 }
 
 /// Tokens for the forms on one page.
