@@ -51,6 +51,7 @@ impl Engine {
     /// [`EngineError::DecisionRefused`] with the approval as it is; not found; an edit in a flow that has left the
     /// config; the store.
     pub async fn decide(&self, tenant: &Tenant, id: ApprovalId, person: &Person, wish: &Wish) -> Result<Decided> {
+        let person = &self.whole(tenant, person).await?;
         for _ in 0..TRIES_MAX {
             let agg = self.store().run_load(tenant, id.run).await?.ok_or(EngineError::NotFound("approval"))?;
             let approval = find(&agg, id)?;

@@ -44,6 +44,7 @@ pub mod tally;
 mod traffic;
 pub mod view;
 pub mod weeks;
+mod whole;
 mod words;
 
 pub use engine::{Caller, Engine};

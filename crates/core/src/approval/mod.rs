@@ -144,9 +144,13 @@ impl Approval {
         decision.effects_hash.unwrap_or(first)
     }
 
-    /// Those who agreed to the effects as they are now; whoever edited them agreed too.
+    /// Those who agreed to the effects as they are now; whoever edited them agreed too. Each person once, with the latest
+    /// word: who approved, and edits back to the very same effects after an edit by somebody else, agreed twice and is
+    /// still one of a quorum.
     pub fn approvals(&self) -> impl Iterator<Item = &Decision> {
-        self.decisions.iter().filter(|d| d.verdict != Verdict::Reject && self.counts(d))
+        let agrees = |d: &Decision| d.verdict != Verdict::Reject && self.counts(d);
+        let later = move |n: usize, d: &Decision| self.decisions[n + 1..].iter().any(|l| agrees(l) && l.is_same_person(d));
+        self.decisions.iter().enumerate().filter(move |(n, d)| agrees(d) && !later(*n, d)).map(|(_, d)| d)
     }
 
     /// True if the one who took this decision edited the effects, now or earlier. Whoever wrote some of it does not

@@ -251,6 +251,50 @@ async fn hc_32_nobody_gets_an_own_request_through_by_editing_it() {
 }
 
 #[tokio::test]
+async fn hc_32_who_approves_and_edits_back_to_the_same_effects_is_one_of_a_quorum() {
+    let world = World::with(Options { quorum: 2, separation: false, ..asks() });
+    let held = waiting(&world, "k").await;
+    let (anna, bo) = (lead("anna"), lead("bo"));
+    world.decide(held.run.id, &anna, Verdict::Approve).await.unwrap();
+    let other = edit_of(&world, held.run.id, &[r#"{"text":"other"}"#]).await;
+    decide(&world, held.run.id, &bo, &other).await.unwrap();
+
+    let back = edit_of(&world, held.run.id, &[r#"{"text":"hello"}"#]).await;
+    decide(&world, held.run.id, &anna, &back).await.unwrap();
+
+    let agg = world.agg(held.run.id).await;
+    let approval = agg.approval().unwrap();
+    assert_eq!((approval.approvals().count(), approval.wants().more, agg.effects.len()), (1, 1, 0));
+    world.decide(held.run.id, &lead("carl"), Verdict::Approve).await.unwrap();
+    assert_eq!(world.agg(held.run.id).await.effects.len(), 1);
+}
+
+#[tokio::test]
+async fn hc_32_an_account_and_a_single_sign_on_with_one_address_are_one_person() {
+    let world = World::with(Options { quorum: 2, ..asks() });
+    let tenant = &world.caller.tenant;
+    let put = effectgate_engine::people::UserPut {
+        name: "anna".into(),
+        email: Some("Anna@House.test".into()),
+        password_hash: Some("x".into()),
+        roles: vec!["support-lead".into()],
+    };
+    world.engine.user_put(tenant, &crate::common::olga(), &put).await.unwrap();
+    let held = world.grant("k", "w").await;
+    let request = Request { requested_by: Some("anna".into()), ..asked(&[("note", "c-1", r#"{"text":"x"}"#)]) };
+    world.engine.propose(&world.call(&held, "proposal", "p"), &request).await.unwrap();
+    let signed_on = |address: &str| Person {
+        subject: Subject::single_sign_on("https://sso.test", "4711"),
+        aliases: BTreeSet::from([Subject::mail(address)]),
+        ..lead("x")
+    };
+
+    let own = world.decide(held.run.id, &signed_on("anna@house.test"), Verdict::Approve).await;
+    assert_eq!(own.unwrap_err().code(), "separation_of_duties");
+    world.decide(held.run.id, &signed_on("berta@house.test"), Verdict::Approve).await.unwrap();
+}
+
+#[tokio::test]
 async fn a_repeated_click_on_edit_gets_the_first_answer_whatever_has_happened_since() {
     let world = World::with(asks());
     let held = waiting(&world, "k").await;

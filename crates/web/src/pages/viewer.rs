@@ -74,7 +74,7 @@ pub(crate) async fn sight(
     audience: Option<&str>,
 ) -> Result<Sight> {
     let person = match (visit.person_of(tenant), audience) {
-        (Some(person), _) => person.clone(),
+        (Some(person), _) => visit.app.engine.whole(tenant, person).await?,
         (None, Some(audience)) if approval.terms.login == LoginRule::Token => {
             match visit.app.engine.token_person(tenant, audience).await? {
                 Some(person) => person,
