@@ -150,6 +150,20 @@ impl Engine {
     /// # Errors
     /// The store.
     pub async fn session_person(&self, secret: &str, limits: &SessionLimits) -> Result<Option<SignedIn>> {
+        let Some((session, signed_in)) = self.session_standing(secret, limits).await? else { return Ok(None) };
+        let expires_at = self.seen(session, self.now(), limits).await?;
+        Ok(Some(SignedIn { expires_at, ..signed_in }))
+    }
+
+    /// True if there is a person behind a session's secret. Asking is no use of the session: it ends no later for it.
+    ///
+    /// # Errors
+    /// The store.
+    pub async fn session_stands(&self, secret: &str, limits: &SessionLimits) -> Result<bool> {
+        Ok(self.session_standing(secret, limits).await?.is_some())
+    }
+
+    async fn session_standing(&self, secret: &str, limits: &SessionLimits) -> Result<Option<(SessionRow, SignedIn)>> {
         if secret.len() != SECRET_CHARS {
             return Ok(None);
         }
@@ -164,8 +178,7 @@ impl Engine {
                 None => return Ok(None),
             },
         };
-        let expires_at = self.seen(session, now, limits).await?;
-        Ok(Some(SignedIn { expires_at, ..signed_in }))
+        Ok(Some((session, signed_in)))
     }
 
     /// Ends a session. Nothing to end is no error.

@@ -16,7 +16,7 @@ use effectgate_core::{
 };
 
 pub use people::{
-    INBOX_COUNT_MAX, INBOX_MEMBERS_MAX, InboxFilter, InboxOrder, JOURNAL_SEARCHED_MAX, JournalFilter, ProfileRow,
+    INBOX_COUNT_MAX, INBOX_MEMBERS_MAX, INBOX_ROLES_MAX, InboxFilter, InboxOrder, JOURNAL_SEARCHED_MAX, JournalFilter, ProfileRow,
     ProfileSource, TallyRow,
 };
 

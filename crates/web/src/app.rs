@@ -11,6 +11,7 @@ use crate::{
         failures::Failures,
         key_cache::KeyCache,
         password::Passwords,
+        proxies::Network,
         single_sign_on::SingleSignOn,
     },
     pages::live::Live,
@@ -43,6 +44,8 @@ pub struct WebSettings {
     pub sessions: SessionLimits,
     /// How many refused sign-ins in which time.
     pub lockout: Lockout,
+    /// Whose `X-Forwarded-For` is believed.
+    pub trusted_proxies: Vec<Network>,
 }
 
 impl Default for WebSettings {
@@ -62,6 +65,7 @@ impl Default for WebSettings {
             local_accounts: true,
             sessions: SessionLimits::default(),
             lockout: Lockout::default(),
+            trusted_proxies: Vec::new(),
         }
     }
 }

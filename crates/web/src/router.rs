@@ -17,7 +17,7 @@ use crate::{
         session, switches, whoami,
     },
     app::App,
-    docs, headers, health, metrics, pages,
+    auth::proxies, docs, headers, health, metrics, pages,
     problem::{self, Code, Problem},
 };
 
@@ -75,6 +75,7 @@ pub fn router(app: App) -> Router {
         .layer(middleware::map_response_with_state(app.clone(), problem::render))
         .layer(middleware::map_response_with_state(app.clone(), headers::guard))
         .layer(middleware::from_fn(metrics::observe))
+        .layer(middleware::from_fn_with_state(app.clone(), proxies::see_through))
         .with_state(app)
 }
 

@@ -52,3 +52,19 @@ async fn strangers_hear_nothing_and_a_session_has_three_streams() {
     open.pop();
     assert_eq!(listen(&world, &anna).await.0, 200);
 }
+
+#[tokio::test]
+async fn a_session_that_has_ended_hears_nothing_more() {
+    let world = World::new(&Options::default());
+    world.user("anna", &["support-lead"]).await;
+    let anna = world.signed_in("anna").await;
+    let (mut gone, mut stays) = (listen(&world, &anna).await.1, listen(&world, &world.signed_in("anna").await).await.1);
+    assert!(next(&mut gone).await.contains("retry") && next(&mut stays).await.contains("retry"));
+
+    world.engine.session_close(&anna.cookies["effectgate-session"]).await.unwrap();
+    world.waiting("k", &[MAIL]).await;
+
+    assert!(next(&mut stays).await.contains("changed"), "another session of the same person hears it");
+    let end = tokio::time::timeout(Duration::from_secs(60), gone.next()).await.unwrap();
+    assert!(end.is_none(), "{end:?}");
+}

@@ -296,6 +296,55 @@ async fn for_another_tenant_nothing_is_there_on_any_route() {
     assert!(own.status == 200 && own.text.contains("secret-key-77"));
 }
 
+/// What PUT /v1/switches answers.
+async fn turn(world: &World, who: &Who, scope: &str, name: &str, enabled: bool) -> u16 {
+    let body = format!(r#"{{"scope":"{scope}","name":"{name}","enabled":{enabled},"reason":"r"}}"#);
+    let request = Request::put("/v1/switches").header(header::CONTENT_TYPE, "application/json");
+    let request = match who {
+        Who::Nobody => request,
+        Who::Session(cookie) => request.header(header::COOKIE, cookie).header("effectgate-csrf", "1"),
+        Who::Key(token) => request.header(header::AUTHORIZATION, format!("Bearer {token}")),
+    };
+    world.router.clone().oneshot(request.body(Body::from(body)).unwrap()).await.unwrap().status().as_u16()
+}
+
+#[tokio::test]
+async fn a_tenant_turns_itself_and_nothing_that_holds_the_effects_of_another() {
+    let world = World::new(&Options::default());
+    person(&world, "other", "adam", &["admin"]).await;
+    let (adam, house) = (session(&world, "other", "adam").await, key(&world, "default", "k", KeyScope::SwitchOwner).await);
+    let others = [("all", ""), ("tenant", "default"), ("provider", "crm"), ("flow", "ticket"), ("effect_type", "note")];
+
+    assert_eq!(turn(&world, &house, "all", "", false).await, 200);
+    assert_eq!(turn(&world, &house, "tenant", "default", false).await, 200);
+    for (scope, name) in others {
+        for enabled in [true, false] {
+            assert_eq!(turn(&world, &adam, scope, name, enabled).await, 403, "{scope} {name} {enabled}");
+        }
+    }
+    assert_eq!(turn(&world, &adam, "tenant", "other", false).await, 200);
+
+    let switches = world.engine.switches().await;
+    assert!(switches.iter().all(|switch| !switch.enabled), "what the house turned off is off: {switches:?}");
+    let seen = ask(&world.router, "GET", "/v1/switches", &adam).await.text;
+    assert!(seen.contains("\"other\"") && seen.contains("\"all\"") && !seen.contains("\"default\""), "{seen}");
+    let page = ask(&world.router, "GET", "/switches", &adam).await.text;
+    assert!(page.contains("tenant:other") && !page.contains("value=\"all:\"") && !page.contains("value=\"provider:"));
+}
+
+#[tokio::test]
+async fn a_key_that_is_bound_to_a_flow_turns_that_flow_and_no_more() {
+    let world = World::new(&Options::default());
+    let flow = world.engine.policy().flows.keys().next().unwrap().as_str().to_owned();
+    let (tenant, actor) = (Tenant::new("default"), Actor::System("test"));
+    let made = world.engine.key_create(&tenant, &actor, "k", &[KeyScope::SwitchOwner], &[flow.clone()], None).await;
+    let bound = Who::Key(made.unwrap().token);
+
+    assert_eq!(turn(&world, &bound, "all", "", false).await, 403);
+    assert_eq!(turn(&world, &bound, "tenant", "default", false).await, 403);
+    assert_eq!(turn(&world, &bound, "flow", &flow, false).await, 200);
+}
+
 #[tokio::test]
 async fn who_was_not_asked_neither_reads_the_card_nor_decides() {
     let world = World::new(&Options::default());

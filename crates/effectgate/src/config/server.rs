@@ -20,6 +20,10 @@ pub(crate) struct ServerConfig {
     pub(crate) connections_max: i64,
     /// Default 10 s: the head of a request fits one packet; who takes longer holds a connection for nothing.
     pub(crate) header_timeout_ms: i64,
+    /// Reverse proxies in front of this server, as addresses or networks (`10.0.0.0/8`): what they write into
+    /// `X-Forwarded-For` is who came. Default none. Behind a proxy that is not named everybody has its address, and
+    /// bounds by address bound everybody together.
+    pub(crate) trusted_proxies: Vec<String>,
     /// For one API key; judged, noted as not in force yet. Default 50,000: above what one node was measured to do, so it stops only a loop; lower it to
     /// share a node among callers.
     pub(crate) requests_per_second_max: i64,
@@ -33,6 +37,7 @@ impl Default for ServerConfig {
             body_bytes_max: 1_048_576,
             connections_max: 768,
             header_timeout_ms: 10_000,
+            trusted_proxies: Vec::new(),
             requests_per_second_max: 50_000,
         }
     }

@@ -6,7 +6,10 @@ use effectgate_core::{
 };
 
 /// Keys of one person that an inbox is made of, at most: each is a seek of its own, and a page must stay one.
-pub const INBOX_MEMBERS_MAX: usize = 64;
+/// Above what a config may give one person ([`INBOX_ROLES_MAX`]) and the addresses beside it.
+pub const INBOX_MEMBERS_MAX: usize = 256;
+/// Different roles that single sign-on may give: whoever holds them all still has an inbox.
+pub const INBOX_ROLES_MAX: usize = 200;
 
 /// How far an inbox is counted. A count of this much means "this many or more".
 pub const INBOX_COUNT_MAX: u64 = 1_000;

@@ -15,7 +15,11 @@ use utoipa::ToSchema;
 use super::{Reply, detached, operate};
 use crate::{
     app::App,
-    auth::allowed::{Allowed, Read, Turn as MayTurn},
+    auth::{
+        Identity,
+        allowed::{Allowed, Read, Turn as MayTurn},
+        switching,
+    },
     problem::Result,
     request::{Body, Wire, text},
 };
@@ -69,8 +73,8 @@ pub(crate) struct ReceiptView {
 /// Read the switches.
 #[utoipa::path(get, path = "/v1/switches", operation_id = "list_switches", tag = "switches",
     responses((status = 200, description = "Every switch that was ever turned, and the ceiling", body = SwitchList)))]
-pub(crate) async fn list(State(app): State<App>, _: Allowed<Read>) -> Result<Reply> {
-    Ok(Reply::ok(&SwitchList { switches: views(app.engine.switches().await), receipt: None }))
+pub(crate) async fn list(State(app): State<App>, Allowed { who, .. }: Allowed<Read>) -> Result<Reply> {
+    Ok(Reply::ok(&SwitchList { switches: views(&app, &who, app.engine.switches().await), receipt: None }))
 }
 
 /// Turn a switch.
@@ -85,10 +89,11 @@ pub(crate) async fn turn(
 ) -> Result<Reply> {
     let TurnRequest { scope, name, enabled, reason } = body.value;
     text(&name, NAME_CHARS_MAX, "/name")?;
+    switching::may_turn(&app, &who, scope, &name)?;
     let turn = Turn { scope, name, enabled, reason: operate::reason(reason)? };
     detached(async move {
         let Turned { switches, receipt, .. } = app.engine.turn_switch(who.tenant(), &who.actor(), &turn).await?;
-        Ok(Reply::ok(&SwitchList { switches: views(switches), receipt: Some(receipt.into()) }))
+        Ok(Reply::ok(&SwitchList { switches: views(&app, &who, switches), receipt: Some(receipt.into()) }))
     })
     .await
 }
@@ -120,13 +125,14 @@ pub(crate) async fn drill(
 ) -> Result<Reply> {
     let DrillRequest { scope, name } = body.value;
     text(&name, NAME_CHARS_MAX, "/name")?;
+    switching::may_turn(&app, &who, scope, &name)?;
     detached(async move { Ok(Reply::ok(&app.engine.drill(who.tenant(), &who.actor(), scope, &name).await?)) }).await
 }
 
 /// Names of flows, providers and tenants.
 const NAME_CHARS_MAX: usize = 200;
 
-fn views(switches: Vec<Switch>) -> Vec<SwitchView> {
+fn views(app: &App, who: &Identity, switches: Vec<Switch>) -> Vec<SwitchView> {
     let view = |s: Switch| SwitchView {
         scope: s.scope.as_str(),
         name: s.name,
@@ -135,7 +141,7 @@ fn views(switches: Vec<Switch>) -> Vec<SwitchView> {
         by: s.by,
         at: s.at,
     };
-    switches.into_iter().map(view).collect()
+    switches.into_iter().filter(|s| switching::may_see(app, who, s)).map(view).collect()
 }
 
 impl From<Receipt> for ReceiptView {

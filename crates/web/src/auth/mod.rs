@@ -11,9 +11,11 @@ pub(crate) mod failures;
 pub(crate) mod key_cache;
 pub(crate) mod own_password;
 pub mod password;
+pub mod proxies;
 pub mod session;
 pub(crate) mod signin;
 pub mod single_sign_on;
+pub(crate) mod switching;
 pub(crate) mod underway;
 
 use std::sync::Arc;

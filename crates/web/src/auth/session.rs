@@ -18,6 +18,15 @@ pub async fn signed_in(app: &App, headers: &HeaderMap) -> Result<Option<SignedIn
     Ok(found.map(|person| of(person, &secret)))
 }
 
+/// True as long as the request's session has a person. For streams that outlive their request; no use of the session.
+///
+/// # Errors
+/// The store.
+pub(crate) async fn stands(app: &App, headers: &HeaderMap) -> Result<bool> {
+    let Some(secret) = Cookie::Session.read(headers, &app.settings) else { return Ok(false) };
+    Ok(app.engine.session_stands(&secret, &app.settings.sessions).await?)
+}
+
 pub(crate) fn of(found: sessions::SignedIn, secret: &str) -> SignedIn {
     let session = Digest::of_parts(&[b"forms of a session", secret.as_bytes()]).to_string();
     let sessions::SignedIn { tenant, user, name, person, source, .. } = found;

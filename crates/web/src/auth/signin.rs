@@ -99,7 +99,8 @@ pub(crate) async fn note(
     Ok(())
 }
 
-/// The address of the other end of the connection. Behind a proxy that is the proxy.
+/// The address of the visitor: the other end of the connection, or who came to a proxy that is trusted
+/// ([`super::proxies`]).
 pub(crate) fn peer(extensions: &Extensions) -> IpAddr {
     let info = extensions.get::<ConnectInfo<SocketAddr>>();
     info.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |ConnectInfo(address)| address.ip())

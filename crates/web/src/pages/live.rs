@@ -3,8 +3,8 @@
 //!
 //! Bounds: signed-in people only; [`OF_SESSION_MAX`] streams a session and [`TOTAL_MAX`] in all, more are answered 429 and
 //! the page works without; at most one event in [`GAP`]; a comment every [`HEARTBEAT`] finds connections that are gone;
-//! a stream ends after [`LIFE`] (the browser comes back and is looked at again: a session that ended hears nothing more)
-//! and at shutdown. Commits of this process are heard at once, those of other replicas within
+//! a stream ends after [`LIFE`] and at shutdown, before the next event and within a heartbeat when its session has
+//! ended. Commits of this process are heard at once, those of other replicas within
 //! [`effectgate_engine::pulse::PERIOD`].
 
 use std::{
@@ -19,15 +19,13 @@ use axum::response::{
     sse::{Event, Sse},
 };
 use effectgate_core::ids::Tenant;
-use effectgate_engine::{
-    Engine,
-    pulse::{Counts, Listener, Topic},
-};
+use effectgate_engine::pulse::{Counts, Listener, Topic};
 use futures_util::stream::{self, Stream};
-use http::{HeaderName, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use tokio::{sync::watch, time::Instant};
 
 use super::visit::Visit;
+use crate::{app::App, auth::session};
 
 /// Browsers open six connections to a server over HTTP/1.1; three leave room for pages. A fourth tab is not live.
 const OF_SESSION_MAX: usize = 3;
@@ -37,7 +35,7 @@ const TOTAL_MAX: usize = 256;
 const GAP: Duration = Duration::from_secs(1);
 /// Below the idle timeouts of common proxies (nginx and load balancers: 60 s).
 const HEARTBEAT: Duration = Duration::from_secs(15);
-/// How long an ended session, or a role that was taken away, may go on hearing topics.
+/// After this the browser comes back, and what it may hear is looked at as a whole again.
 const LIFE: Duration = Duration::from_secs(600);
 /// When the browser comes back after the end of a stream.
 const RETRY: Duration = Duration::from_secs(5);
@@ -97,7 +95,7 @@ pub(crate) async fn open(visit: Visit) -> Response {
     let Some(place) = visit.app.live.place(&signed_in.session) else {
         return StatusCode::TOO_MANY_REQUESTS.into_response();
     };
-    let waiting = Waiting::new(&visit.app.engine, signed_in.tenant.clone(), place);
+    let waiting = Waiting::new(&visit, signed_in.tenant.clone(), place);
     let mut response = Sse::new(events(waiting)).into_response();
     // nginx holds answers back until they are whole, unless it is told not to.
     response.headers_mut().insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
@@ -106,7 +104,9 @@ pub(crate) async fn open(visit: Visit) -> Response {
 
 /// One stream between two events.
 struct Waiting {
-    engine: Engine,
+    app: App,
+    /// With the session's cookie, which is asked about again.
+    headers: HeaderMap,
     tenant: Tenant,
     listener: Listener,
     told: Counts,
@@ -118,12 +118,13 @@ struct Waiting {
 }
 
 impl Waiting {
-    fn new(engine: &Engine, tenant: Tenant, place: Place) -> Self {
-        let mut listener = engine.listen();
+    fn new(visit: &Visit, tenant: Tenant, place: Place) -> Self {
+        let (app, headers) = (visit.app.clone(), visit.headers.clone());
+        let mut listener = app.engine.listen();
         let told = listener.counts(&tenant);
         let (stop, now) = (place.live.stop.subscribe(), Instant::now());
         let (ends_at, beats_at) = (now + LIFE, now + HEARTBEAT);
-        Self { engine: engine.clone(), tenant, listener, told, stop, ends_at, beats_at, is_first: true, _place: place }
+        Self { app, headers, tenant, listener, told, stop, ends_at, beats_at, is_first: true, _place: place }
     }
 
     /// The next event, or `None` at the end of the stream.
@@ -136,23 +137,32 @@ impl Waiting {
             let changed = tokio::select! {
                 () = until(&mut stop) => return None,
                 () = tokio::time::sleep_until(self.ends_at) => return None,
-                () = tokio::time::sleep_until(self.beats_at) => return Some(self.beat().await),
+                () = tokio::time::sleep_until(self.beats_at) => return self.beat().await,
                 changed = changed(&mut self.listener, &self.tenant, self.told) => changed,
             };
             self.told = changed.0;
             if !changed.1.is_empty() {
-                return Some(told(&changed.1));
+                return self.stands().await.then(|| told(&changed.1));
             }
         }
     }
 
-    /// A sign of life; and the moment to look what other processes did. An unreadable database shows on the page itself.
-    async fn beat(&mut self) -> Event {
+    /// False once the session has ended. A database that cannot be asked ends no stream.
+    async fn stands(&self) -> bool {
+        session::stands(&self.app, &self.headers).await.unwrap_or(true)
+    }
+
+    /// A sign of life; and the moment to look what other processes did, and whether the session still stands. An unreadable
+    /// database shows on the page itself.
+    async fn beat(&mut self) -> Option<Event> {
         self.beats_at = Instant::now() + HEARTBEAT;
-        if let Err(error) = self.engine.look_elsewhere(&self.tenant).await {
+        if !self.stands().await {
+            return None;
+        }
+        if let Err(error) = self.app.engine.look_elsewhere(&self.tenant).await {
             tracing::debug!(%error, "other replicas' changes were not looked for");
         }
-        Event::default().comment("here")
+        Some(Event::default().comment("here"))
     }
 }
 

@@ -19,6 +19,7 @@ use std::{net::SocketAddr, path::Path, path::PathBuf, time::Duration};
 
 use effectgate_core::switch::Ceiling;
 use effectgate_engine::policy::Policy;
+use effectgate_web::auth::proxies::Network;
 use secrecy::SecretString;
 
 use super::{Config, Environment, error::ConfigErrors};
@@ -41,6 +42,7 @@ pub(crate) struct ServerSettings {
     pub(crate) body_bytes_max: usize,
     pub(crate) connections_max: usize,
     pub(crate) header_timeout: Duration,
+    pub(crate) trusted_proxies: Vec<Network>,
     /// For one API key.
     pub(crate) requests_per_second_max: u32,
 }

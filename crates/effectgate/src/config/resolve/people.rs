@@ -9,6 +9,7 @@ use effectgate_engine::{
     sessions::SessionLimits,
     sign_on::{SignOnPolicy, TenantRule},
 };
+use effectgate_store::INBOX_ROLES_MAX;
 use effectgate_web::auth::attempts::Lockout;
 use secrecy::SecretString;
 use url::Url;
@@ -127,6 +128,11 @@ fn roles(judge: &mut Judge<'_>, oidc: &OidcConfig) {
     if oidc.roles.is_empty() {
         let what = "no group gives a role: only people whose address a flow asks can sign in";
         judge.note("auth.oidc.roles", what);
+    }
+    let different: BTreeSet<&String> = oidc.roles.values().flatten().collect();
+    if different.len() > INBOX_ROLES_MAX {
+        let what = format!("{} different roles; {INBOX_ROLES_MAX} at most", different.len());
+        judge.refuse("auth.oidc.roles", what, "An inbox is made of each role of a person; leave out what no flow asks.");
     }
     for (group, roles) in &oidc.roles {
         let at = format!("auth.oidc.roles.{group}");

@@ -3,6 +3,7 @@
 use std::{net::SocketAddr, time::Duration};
 
 use effectgate_engine::policy::{DispatcherPolicy, SweeperPolicy};
+use effectgate_web::auth::proxies::Network;
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
@@ -55,8 +56,18 @@ pub(super) fn server(judge: &mut Judge<'_>, config: &ServerConfig) -> Option<Ser
         body_bytes_max: unsigned(body),
         connections_max: unsigned(connections),
         header_timeout: Duration::from_millis(unsigned(timeout)),
+        trusted_proxies: trusted_proxies(judge, config),
         requests_per_second_max: unsigned(rate),
     })
+}
+
+fn trusted_proxies(judge: &mut Judge<'_>, config: &ServerConfig) -> Vec<Network> {
+    let network = |(n, text): (usize, &String)| {
+        let advice = "Write an address or a network, as in 10.0.0.5 or 10.0.0.0/8.";
+        let refused = |()| judge.refuse(&format!("server.trusted_proxies[{n}]"), format!("{text:?} is neither"), advice);
+        text.parse().map_err(refused).ok()
+    };
+    config.trusted_proxies.iter().enumerate().filter_map(network).collect()
 }
 
 fn listen(judge: &mut Judge<'_>, config: &ServerConfig) -> Option<SocketAddr> {

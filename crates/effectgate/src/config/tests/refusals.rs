@@ -155,6 +155,7 @@ fn a_config_that_cannot_be_safe_does_not_start() {
         (&[("to = \"notify.chat\" ", "to = \"pager\" ")], "alerts[0].to", "no place"),
         (&[("to = \"notify.chat\" ", "to = \"mail:nobody\" ")], "alerts[0].to", "no place"),
         // people sign in
+        (&[("# trusted_proxies = [\"10.0.0.5\"]", "trusted_proxies = [\"proxy.test\"]")], "server.trusted_proxies[0]", "neither"),
         (&[("issuer = \"https://sso", "issuer = \"http://sso")], "auth.oidc.issuer", "https"),
         (&[("issuer = \"https://sso.example.test\"", "issuer = \"https://sso.example.test?a=b\"")], "auth.oidc.issuer", "https"),
         (&[("client_id = \"effectgate\"", "client_id = \"\"")], "auth.oidc.client_id", "empty"),

@@ -29,6 +29,7 @@ use crate::{
     auth::{
         Identity,
         allowed::{Need as _, Read, Turn},
+        switching,
     },
     problem::Result,
 };
@@ -110,7 +111,8 @@ async fn page(visit: &Visit, who: &Identity, said: Said, status: StatusCode) -> 
 
 async fn build(visit: &Visit, who: &Identity, said: Said) -> Result<SwitchesPage> {
     let engine = &visit.app.engine;
-    let switches = engine.store().switch_list().await.map_err(EngineError::from)?;
+    let mut switches = engine.store().switch_list().await.map_err(EngineError::from)?;
+    switches.retain(|switch| switching::may_see(&visit.app, who, switch));
     let ceiling = engine.policy().ceiling;
     let may_turn = who.need(Turn::ANY_OF).is_ok();
     let Said { banner, typed, error } = said;
@@ -167,6 +169,12 @@ pub(super) fn known(visit: &Visit, who: &Identity) -> Vec<(Scope, String)> {
         .collect()
 }
 
+/// What of that this caller may turn.
+pub(super) fn own(visit: &Visit, who: &Identity) -> Vec<(Scope, String)> {
+    let may = |(scope, name): &(Scope, String)| switching::may_turn(&visit.app, who, *scope, name).is_ok();
+    known(visit, who).into_iter().filter(may).collect()
+}
+
 fn rows(visit: &Visit, who: &Identity, switches: &[Switch]) -> Vec<Row> {
     let mut all = known(visit, who);
     let strangers = switches.iter().map(|s| (s.scope, s.name.clone())).filter(|pair| !all.contains(pair));
@@ -221,7 +229,7 @@ async fn turns(visit: &Visit, who: &Identity) -> Result<Vec<EntryLine>> {
 
 fn form(visit: &Visit, who: &Identity, typed: &TurnForm, error: Option<&'static str>) -> Form {
     let mut groups: Vec<Group> = Vec::new();
-    for (scope, name) in known(visit, who) {
+    for (scope, name) in own(visit, who) {
         let title = scope_words(scope);
         let value = format!("{}:{name}", scope.as_str());
         let text = if scope == Scope::All { "everything".into() } else { super::text::one_line(&name) };

@@ -13,7 +13,7 @@ use super::{
         posted::{Posted, posted, reason},
         visit::{Entitled, Visit},
     },
-    DRILL, PATH, Said, known, page,
+    DRILL, PATH, Said, own, page,
 };
 use crate::{
     auth::{Identity, allowed::Turn},
@@ -77,7 +77,7 @@ fn wish(visit: &Visit, who: &Identity, form: &TurnForm) -> Result<switch::Turn, 
 /// One of the choices on the page.
 fn what(visit: &Visit, who: &Identity, chosen: &str) -> Result<(Scope, String), &'static str> {
     let pair = chosen.split_once(':').and_then(|(scope, name)| Some((Scope::parse(scope)?, name.to_owned())));
-    pair.filter(|pair| known(visit, who).contains(pair)).ok_or("Choose what is to be turned from the list.")
+    pair.filter(|pair| own(visit, who).contains(pair)).ok_or("Choose what is to be turned from the list.")
 }
 
 async fn stands_so(visit: &Visit, who: &Identity, wish: &switch::Turn) -> Result<bool> {
