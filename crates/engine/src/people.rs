@@ -251,6 +251,10 @@ fn checked(put: &UserPut) -> Result<UserPut> {
     if !is_word(&name, NAME_CHARS_MAX) {
         return Err(bad("/name", "a name has 1 to 100 characters, without blanks, colons or control characters"));
     }
+    // Two accounts that read the same would be one person in every record.
+    if Subject::user(&name).as_str().strip_prefix("user:") != Some(name.as_str()) {
+        return Err(bad("/name", "a name has no characters that show nothing and no other forms of a letter"));
+    }
     let email = put.email.as_deref().map(normal).filter(|e| !e.is_empty());
     if email.as_deref().is_some_and(|e| !e.contains('@') || !is_word(e, EMAIL_CHARS_MAX)) {
         return Err(bad("/email", "this is not a mail address"));

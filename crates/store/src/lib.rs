@@ -32,9 +32,9 @@ pub use postgres::{PgOptions, PgStore};
 pub use sqlite::{ClockFn, SqliteOptions, SqliteStore};
 pub use types::{
     ApiKeyRow, ApprovalFilter, ApprovalItem, ChainHead, Commit, Content, DueEffect, DueNotice, EffectFilter, Gauge,
-    Health, HouseCommit, HouseWrite, INBOX_COUNT_MAX, INBOX_MEMBERS_MAX, INBOX_ROLES_MAX, InboxFilter, InboxOrder, JOURNAL_SEARCHED_MAX,
-    JournalFilter, NewRun, Page, ProfileRow, ProfileSource, Purged, Reserved, RunFilter, RunOverdue, RunRef,
-    SessionRow, TallyRow, TokenHit, UserRow,
+    Health, HouseCommit, HouseWrite, INBOX_COUNT_MAX, INBOX_MEMBERS_MAX, INBOX_ROLES_MAX, InboxFilter, InboxOrder,
+    JOURNAL_SEARCHED_MAX, JournalFilter, NewRun, Page, ProfileRow, ProfileSource, Purged, Reserved, RunFilter,
+    RunOverdue, RunRef, SessionRow, TallyRow, TokenHit, UserRow,
 };
 
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;

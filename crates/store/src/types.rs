@@ -16,8 +16,8 @@ use effectgate_core::{
 };
 
 pub use people::{
-    INBOX_COUNT_MAX, INBOX_MEMBERS_MAX, INBOX_ROLES_MAX, InboxFilter, InboxOrder, JOURNAL_SEARCHED_MAX, JournalFilter, ProfileRow,
-    ProfileSource, TallyRow,
+    INBOX_COUNT_MAX, INBOX_MEMBERS_MAX, INBOX_ROLES_MAX, InboxFilter, InboxOrder, JOURNAL_SEARCHED_MAX, JournalFilter,
+    ProfileRow, ProfileSource, TallyRow,
 };
 
 /// A run that is not there yet: its whole row, its first journal entry, its content.

@@ -17,7 +17,8 @@ use crate::{
         session, switches, whoami,
     },
     app::App,
-    auth::proxies, docs, headers, health, metrics, pages,
+    auth::proxies,
+    docs, headers, health, metrics, pages,
     problem::{self, Code, Problem},
 };
 

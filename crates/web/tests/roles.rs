@@ -312,7 +312,8 @@ async fn turn(world: &World, who: &Who, scope: &str, name: &str, enabled: bool) 
 async fn a_tenant_turns_itself_and_nothing_that_holds_the_effects_of_another() {
     let world = World::new(&Options::default());
     person(&world, "other", "adam", &["admin"]).await;
-    let (adam, house) = (session(&world, "other", "adam").await, key(&world, "default", "k", KeyScope::SwitchOwner).await);
+    let (adam, house) =
+        (session(&world, "other", "adam").await, key(&world, "default", "k", KeyScope::SwitchOwner).await);
     let others = [("all", ""), ("tenant", "default"), ("provider", "crm"), ("flow", "ticket"), ("effect_type", "note")];
 
     assert_eq!(turn(&world, &house, "all", "", false).await, 200);

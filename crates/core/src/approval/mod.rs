@@ -149,7 +149,8 @@ impl Approval {
     /// still one of a quorum.
     pub fn approvals(&self) -> impl Iterator<Item = &Decision> {
         let agrees = |d: &Decision| d.verdict != Verdict::Reject && self.counts(d);
-        let later = move |n: usize, d: &Decision| self.decisions[n + 1..].iter().any(|l| agrees(l) && l.is_same_person(d));
+        let later =
+            move |n: usize, d: &Decision| self.decisions[n + 1..].iter().any(|l| agrees(l) && l.is_same_person(d));
         self.decisions.iter().enumerate().filter(move |(n, d)| agrees(d) && !later(*n, d)).map(|(_, d)| d)
     }
 

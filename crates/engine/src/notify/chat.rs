@@ -153,7 +153,7 @@ impl Channel for ChatChannel {
 
 /// The message for a room: title, sentence, link alone on its line, and the rest in a code block.
 pub(super) fn text(content: &Content) -> String {
-    let mut out = format!("*{}*\n{}\n", escaped(&content.title), escaped(&fenced(&content.lead)));
+    let mut out = format!("*{}*\n{}\n", sentence(&content.title), sentence(&content.lead));
     if let Some(link) = &content.link {
         let _ = writeln!(out, "{link}");
     }
@@ -161,7 +161,7 @@ pub(super) fn text(content: &Content) -> String {
         let _ = writeln!(out, "```\n{}```", escaped(&fenced(&block(content))));
     }
     content.more.iter().chain(&content.foot).for_each(|line| {
-        let _ = writeln!(out, "{}", escaped(&fenced(line)));
+        let _ = writeln!(out, "{}", sentence(line));
     });
     out
 }
@@ -182,6 +182,12 @@ fn block(content: &Content) -> String {
     out
 }
 
+/// A line outside the block. What an alert quotes (a reason, an error from elsewhere) makes no link with a label of its
+/// own where Markdown is read.
+fn sentence(text: &str) -> String {
+    escaped(&fenced(text)).replace("](", "] (")
+}
+
 /// No backtick ends the block, and no `@` calls anybody: where no mail address can be, it is the full-width sign, which
 /// reads the same and is no mention.
 fn fenced(text: &str) -> String {
@@ -200,4 +206,24 @@ fn fenced(text: &str) -> String {
 /// Slack reads `<…>` as links and mentions: a model's text must not become `<!channel>` or a link with another label.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use effectgate_lang::Language;
+
+    use super::*;
+
+    #[test]
+    fn what_an_alert_quotes_is_no_link_no_mention_and_no_block() {
+        let lead = "switch: [sign in](http://evil.test) ``` @all <!here> ![x](http://evil.test/i.png)".to_owned();
+        let (language, title) = (Language::En, "Alert".to_owned());
+        let (facts, effects, foot) = (Vec::new(), Vec::new(), vec!["http://gate.test/switches".to_owned()]);
+        let said = text(&Content { language, title, lead, link: None, facts, effects, more: None, foot });
+
+        for bad in ["](", "```", "@all", "<!"] {
+            assert!(!said.contains(bad), "{bad}: {said}");
+        }
+        assert!(said.ends_with("\nhttp://gate.test/switches\n"), "{said}");
+    }
 }

@@ -295,6 +295,24 @@ async fn hc_32_an_account_and_a_single_sign_on_with_one_address_are_one_person()
 }
 
 #[tokio::test]
+async fn hc_32_an_account_that_reads_like_another_is_not_made() {
+    let world = World::with(asks());
+    let put = |name: &str| effectgate_engine::people::UserPut {
+        name: name.into(),
+        password_hash: Some("x".into()),
+        ..effectgate_engine::people::UserPut::default()
+    };
+    let made = async |name| world.engine.user_put(&world.caller.tenant, &crate::common::olga(), &put(name)).await;
+
+    for same in ["an\u{200b}na", "\u{202e}anna", "\u{ff41}nna", "anna\u{feff}"] {
+        assert_eq!(made(same).await.unwrap_err().code(), "bad_member", "{same:?}");
+    }
+    for plain in ["anna", "Åsa", "maria-josé", "ирина", "anna@house.test"] {
+        assert!(made(plain).await.unwrap(), "{plain}");
+    }
+}
+
+#[tokio::test]
 async fn a_repeated_click_on_edit_gets_the_first_answer_whatever_has_happened_since() {
     let world = World::with(asks());
     let held = waiting(&world, "k").await;

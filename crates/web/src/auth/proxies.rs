@@ -90,7 +90,8 @@ mod tests {
     use super::*;
 
     fn seen(peer: &str, lines: &[&'static str], proxies: &[&str]) -> String {
-        let line = |line: &&'static str| (http::HeaderName::from_static("x-forwarded-for"), HeaderValue::from_static(line));
+        let line =
+            |line: &&'static str| (http::HeaderName::from_static("x-forwarded-for"), HeaderValue::from_static(line));
         let headers: HeaderMap = lines.iter().map(line).collect();
         let proxies: Vec<Network> = proxies.iter().map(|text| text.parse().unwrap()).collect();
         visitor(peer.parse().unwrap(), &headers, &proxies).to_string()

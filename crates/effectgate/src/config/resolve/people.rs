@@ -132,7 +132,11 @@ fn roles(judge: &mut Judge<'_>, oidc: &OidcConfig) {
     let different: BTreeSet<&String> = oidc.roles.values().flatten().collect();
     if different.len() > INBOX_ROLES_MAX {
         let what = format!("{} different roles; {INBOX_ROLES_MAX} at most", different.len());
-        judge.refuse("auth.oidc.roles", what, "An inbox is made of each role of a person; leave out what no flow asks.");
+        judge.refuse(
+            "auth.oidc.roles",
+            what,
+            "An inbox is made of each role of a person; leave out what no flow asks.",
+        );
     }
     for (group, roles) in &oidc.roles {
         let at = format!("auth.oidc.roles.{group}");

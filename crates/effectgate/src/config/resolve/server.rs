@@ -64,7 +64,8 @@ pub(super) fn server(judge: &mut Judge<'_>, config: &ServerConfig) -> Option<Ser
 fn trusted_proxies(judge: &mut Judge<'_>, config: &ServerConfig) -> Vec<Network> {
     let network = |(n, text): (usize, &String)| {
         let advice = "Write an address or a network, as in 10.0.0.5 or 10.0.0.0/8.";
-        let refused = |()| judge.refuse(&format!("server.trusted_proxies[{n}]"), format!("{text:?} is neither"), advice);
+        let refused =
+            |()| judge.refuse(&format!("server.trusted_proxies[{n}]"), format!("{text:?} is neither"), advice);
         text.parse().map_err(refused).ok()
     };
     config.trusted_proxies.iter().enumerate().filter_map(network).collect()
