@@ -240,6 +240,7 @@ pub(crate) trait Calls {
     }
 
     /// Edits and approves.
+    #[allow(dead_code, reason = "the tests of the pages share this file and need it")]
     fn edit(&self, session: &Session, approval: &Value, effects: &[Value]) -> Option<Answer> {
         let path = format!("/v1/approvals/{}/decide", approval["id"].as_str().unwrap());
         let body = json!({ "decision": "edit", "effects_hash": approval["effects_hash"], "effects": effects });
