@@ -233,6 +233,7 @@ card-provider-mail = Mailserver; eine Mail lässt sich nicht zurückholen
 card-provider-enforcing = achtet unseren Schlüssel: dieselbe Anfrage zweimal wird einmal ausgeführt
 card-provider-advisory = nichts verhindert dort eine zweite Ausführung
 card-provider-gone = nicht mehr in der Konfiguration: dies würde warten
+card-held = Das Senden ist abgeschaltet: Freigegebenes wartet und geht hinaus, sobald der Schalter wieder an ist.
 card-decider = Protokolliert wird sie als
 card-decider-by-link = Über diesen Link und ohne Anmeldung wird sie protokolliert als
 card-by-link = per Link

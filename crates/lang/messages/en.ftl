@@ -236,6 +236,7 @@ card-provider-mail = mail server; a mail cannot be called back
 card-provider-enforcing = honours our key: the same request twice is done once
 card-provider-advisory = nothing over there stops a second execution
 card-provider-gone = not in the config any more: this would wait
+card-held = Sending is switched off: what is approved waits, and goes out once the switch is on again.
 card-decider = It will be logged as
 card-decider-by-link = By this link and without a sign-in, it will be logged as
 card-by-link = by link

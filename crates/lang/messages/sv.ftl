@@ -236,6 +236,7 @@ card-provider-mail = e-postserver; ett skickat brev går inte att få tillbaka
 card-provider-enforcing = respekterar vår nyckel: samma begäran två gånger utförs en gång
 card-provider-advisory = ingenting där hindrar att det utförs två gånger
 card-provider-gone = finns inte längre i konfigurationen: detta skulle vänta
+card-held = Sändningen är avstängd: det som godkänns väntar och skickas när brytaren slås på igen.
 card-decider = Det loggas som
 card-decider-by-link = Med den här länken och utan inloggning loggas det som
 card-by-link = via länk

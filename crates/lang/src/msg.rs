@@ -229,6 +229,7 @@ messages! {
     CardProviderMail = "card-provider-mail" [];
     CardProviderEnforcing = "card-provider-enforcing" [];
     CardProviderAdvisory = "card-provider-advisory" [];
+    CardHeld = "card-held" [];
     CardProviderGone = "card-provider-gone" [];
     CardDecider = "card-decider" [];
     CardDeciderByLink = "card-decider-by-link" [];

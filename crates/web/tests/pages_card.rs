@@ -104,6 +104,23 @@ async fn the_card_shows_what_will_be_sent_and_who_will_be_logged() {
 }
 
 #[tokio::test]
+async fn the_card_says_that_a_switch_holds_what_is_approved() {
+    use effectgate_core::{actor::Actor, switch::Scope};
+    let world = World::new(&by_link());
+    world.waiting("k", &[MAIL]).await;
+    let (link, said) = (world.mail.link("anna@house.test"), "Sending is switched off");
+    assert!(!world.browser().get(&link).await.text.contains(said));
+
+    for (scope, name) in [(Scope::Tenant, "another"), (Scope::Flow, "ticket-reply")] {
+        let turn = effectgate_engine::switch::Turn { scope, name: name.into(), enabled: false, reason: "night".into() };
+        world.engine.turn_switch(&world.tenant(), &Actor::System("test"), &turn).await.unwrap();
+        assert_eq!(world.browser().get(&link).await.text.contains(said), name == "ticket-reply", "{name}");
+    }
+    assert_eq!(world.browser().decide(&link, "approve", "").await.status, 303);
+    assert!(world.browser().get(&link).await.text.contains(said), "it waits in the outbox");
+}
+
+#[tokio::test]
 async fn hc_34_model_text_is_inert_and_its_tricks_are_visible() {
     let world = World::new(&by_link());
     let draft: serde_json::Value = serde_json::from_str(include_str!("data/hc34-draft.json")).unwrap();

@@ -275,6 +275,7 @@ pub(crate) async fn card(
         Err(error) => return answer::problem(&error.into(), Some(visit)),
     };
     let kept = content.proposal.as_deref().and_then(|text| serde_json::from_str::<Kept>(text).ok());
+    let switches = engine.switches().await;
     let parts = Parts {
         agg: &found.agg,
         approval: &found.approval,
@@ -283,6 +284,7 @@ pub(crate) async fn card(
         policy: engine.policy(),
         viewer,
         cancellable: cancellable(visit, &found, viewer),
+        switches: &switches,
         tongue: &visit.tongue,
         now: visit.now,
     };

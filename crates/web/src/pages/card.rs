@@ -9,6 +9,7 @@ use effectgate_core::{
     ids::EffectId,
     proposal::Model,
     run::Aggregate,
+    switch::Switch,
     time::Timestamp,
 };
 use effectgate_engine::policy::Policy;
@@ -108,6 +109,8 @@ pub(crate) struct Parts<'a> {
     pub(crate) viewer: &'a Viewer,
     /// Effects that the viewer may call back now.
     pub(crate) cancellable: Vec<EffectId>,
+    /// As they stand, the ceiling included.
+    pub(crate) switches: &'a [Switch],
     pub(crate) tongue: &'a Tongue,
     pub(crate) now: Timestamp,
 }

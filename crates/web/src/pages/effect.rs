@@ -5,6 +5,7 @@ use effectgate_core::{
     json::{self, Json},
     proposal::Proposed,
     provider::Class,
+    switch::Applies,
     vital,
 };
 use effectgate_engine::policy::Policy;
@@ -30,6 +31,8 @@ pub(crate) struct EffectCard {
     pub(crate) members: Vec<Member>,
     pub(crate) exact: TextBlock,
     /// How it stands once it is in the outbox.
+    /// A switch is off that holds it back.
+    pub(crate) is_held: bool,
     pub(crate) progress: Option<Progress>,
 }
 
@@ -72,8 +75,27 @@ impl EffectCard {
             window: (proposed.window_ms > 0).then_some(window),
             members: members(&proposed.payload, tongue),
             exact: TextBlock::of(&proposed.payload, tongue),
+            is_held: waits(in_outbox, parts) && applies(proposed, parts).stopped_by(parts.switches).is_some(),
             progress: in_outbox.map(|effect| progress(effect, parts)),
         }
+    }
+}
+
+/// Whether it is still to leave: undecided, or decided and not on its way yet.
+fn waits(in_outbox: Option<&Effect>, parts: &Parts<'_>) -> bool {
+    match in_outbox {
+        Some(effect) => matches!(effect.state, EffectState::Pending { .. } | EffectState::Scheduled { .. }),
+        None => parts.approval.is_open(parts.now),
+    }
+}
+
+fn applies(proposed: &Proposed, parts: &Parts<'_>) -> Applies {
+    let run = &parts.agg.run;
+    Applies {
+        tenant: run.tenant.clone(),
+        flow: run.flow.clone(),
+        provider: proposed.provider.clone(),
+        effect_type: proposed.effect_type.clone(),
     }
 }
 

@@ -38,9 +38,26 @@ pub(crate) fn span(ms: i64) -> String {
     }
 }
 
+/// A span to the last digit, for a setting: `1500 ms`, `1 min 30 s`, `1 d 1 min`. Unit: milliseconds.
+pub(crate) fn exact(ms: i64) -> String {
+    let (ms, seconds) = (ms.max(0), ms.max(0) / 1_000);
+    if ms % 1_000 != 0 {
+        return format!("{ms} ms");
+    }
+    let units = [(seconds / 86_400, "d"), (seconds / 3_600 % 24, "h"), (seconds / 60 % 60, "min"), (seconds % 60, "s")];
+    let said: Vec<String> = units.iter().filter(|(n, _)| *n > 0).map(|(n, unit)| format!("{n} {unit}")).collect();
+    if said.is_empty() { "0 s".to_owned() } else { said.join(" ") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_setting_is_said_to_its_last_digit() {
+        let said = [0, 1_500, 1_000, 90_000, 86_460_000, 2_700_000].map(exact);
+        assert_eq!(said, ["0 s", "1500 ms", "1 s", "1 min 30 s", "1 d 1 min", "45 min"]);
+    }
 
     #[test]
     fn spans_are_said_in_their_two_largest_units() {

@@ -9,7 +9,7 @@ use effectgate_engine::policy::{EffectRules, FlowPolicy};
 use super::{
     super::{
         text::{Shown, plural},
-        time::span,
+        time::exact,
     },
     Setting,
 };
@@ -59,16 +59,16 @@ fn settings(policy: &FlowPolicy) -> Vec<Setting> {
             "Lease",
             format!(
                 "{} unless asked otherwise, {} to {}; renewed for {} at most",
-                span(lease.default_ms),
-                span(lease.min_ms),
-                span(lease.max_ms),
-                span(lease.total_ms_max)
+                exact(lease.default_ms),
+                exact(lease.min_ms),
+                exact(lease.max_ms),
+                exact(lease.total_ms_max)
             ),
         ),
         Setting::new("Attempts", format!("{} at most", flow.attempts_max)),
         Setting::new(
             "Pause between attempts",
-            format!("from {}, doubling up to {}", span(flow.backoff.base_ms), span(flow.backoff.max_ms)),
+            format!("from {}, doubling up to {}", exact(flow.backoff.base_ms), exact(flow.backoff.max_ms)),
         ),
     ];
     if let Some(iterations) = flow.agent_iterations_max {
@@ -80,11 +80,11 @@ fn settings(policy: &FlowPolicy) -> Vec<Setting> {
     if let Some(sla) = flow.sla {
         let clock =
             if sla.stops_while_waiting { "stands still while people decide" } else { "runs on while people decide" };
-        list.push(Setting::new("Time to answer", format!("{}; the clock {clock}", span(sla.answer_ms))));
+        list.push(Setting::new("Time to answer", format!("{}; the clock {clock}", exact(sla.answer_ms))));
     }
     let kept = flow.retention;
     list.extend([
-        Setting::new("A review alerts after", span(flow.review_alert_ms)),
+        Setting::new("A review alerts after", exact(flow.review_alert_ms)),
         Setting::new(
             "Kept",
             format!(
@@ -121,11 +121,11 @@ fn approval_settings(approval: &ApprovalPolicy) -> Vec<Setting> {
                 "may be approved by oneself (journalled each time)"
             },
         ),
-        Setting::new("Expires after", span(approval.expires_ms)),
+        Setting::new("Expires after", exact(approval.expires_ms)),
     ];
-    list.extend(approval.remind_ms.map(|ms| Setting::new("Reminder after", span(ms))));
+    list.extend(approval.remind_ms.map(|ms| Setting::new("Reminder after", exact(ms))));
     list.extend(approval.escalate.as_ref().map(|next| {
-        Setting::new("Then also asked", format!("{}, after {}", next.audience.join(", "), span(next.after_ms)))
+        Setting::new("Then also asked", format!("{}, after {}", next.audience.join(", "), exact(next.after_ms)))
     }));
     list
 }
@@ -150,7 +150,7 @@ impl EffectLine {
 fn gate(gate: &Gate) -> String {
     match gate {
         Gate::None => "goes by itself".into(),
-        Gate::CancelWindow { window_ms } => format!("goes after {}; until then it can be cancelled", span(*window_ms)),
+        Gate::CancelWindow { window_ms } => format!("goes after {}; until then it can be cancelled", exact(*window_ms)),
         Gate::Approve => "a person decides".into(),
         Gate::Regulated { qualification } => format!("only a person qualified as {qualification} decides"),
         Gate::Exceptions(exceptions) => {

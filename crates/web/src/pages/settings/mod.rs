@@ -17,7 +17,7 @@ use super::{
     answer::{self, Frame},
     listing::words,
     text::Shown,
-    time::span,
+    time::exact,
     visit::{Entitled, Visit},
 };
 use crate::{auth::allowed::Read, problem::Result};
@@ -64,7 +64,7 @@ async fn build(visit: &Visit) -> Result<SettingsPage> {
     let alert = |route: &effectgate_engine::policy::AlertRoute| AlertLine {
         on: route.on.iter().map(|alert| words(alert.as_str())).collect::<Vec<_>>().join(", "),
         to: Shown::new(&route.to),
-        dedupe: span(route.dedupe_ms),
+        dedupe: exact(route.dedupe_ms),
     };
     Ok(SettingsPage {
         frame: Frame::english("Settings", visit),
@@ -77,7 +77,7 @@ async fn build(visit: &Visit) -> Result<SettingsPage> {
 
 fn house(policy: &Policy, health: &Health) -> Vec<Setting> {
     let set = |is_set: bool| if is_set { "set up" } else { "not set up" };
-    let ms = |ms: u64| span(i64::try_from(ms).unwrap_or(i64::MAX));
+    let ms = |ms: u64| exact(i64::try_from(ms).unwrap_or(i64::MAX));
     let ceiling = match policy.ceiling {
         Ceiling::On => "on: the switches decide",
         Ceiling::Off => "off: nothing leaves, whatever the switches say",
@@ -106,7 +106,7 @@ fn house(policy: &Policy, health: &Health) -> Vec<Setting> {
                 policy.sweeper.batch
             ),
         ),
-        Setting::new("A run counts as stuck after", span(policy.sweeper.stuck_ms)),
+        Setting::new("A run counts as stuck after", exact(policy.sweeper.stuck_ms)),
     ]
 }
 

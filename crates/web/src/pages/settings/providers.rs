@@ -3,7 +3,7 @@
 use effectgate_core::provider::{Class, Lookup, Provider};
 
 use super::{
-    super::{text::Shown, time::span},
+    super::{text::Shown, time::exact},
     Setting,
 };
 
@@ -34,17 +34,17 @@ fn settings(provider: &Provider) -> Vec<Setting> {
         Setting::new("Lookup", provider.lookup.map_or_else(|| "none: nobody can ask from here".to_owned(), lookup)),
         Setting::new(
             "Attempts",
-            format!("{} at most, each of {} at most", provider.attempts_max, span(provider.attempt_ms_max)),
+            format!("{} at most, each of {} at most", provider.attempts_max, exact(provider.attempt_ms_max)),
         ),
         Setting::new(
             "Pause between attempts",
-            format!("from {}, doubling up to {}", span(backoff.base_ms), span(backoff.max_ms)),
+            format!("from {}, doubling up to {}", exact(backoff.base_ms), exact(backoff.max_ms)),
         ),
-        Setting::new("Longest wait it may ask for", span(provider.retry_after_ms_max)),
+        Setting::new("Longest wait it may ask for", exact(provider.retry_after_ms_max)),
         Setting::new("Rate", format!("{} a second, {} at once", rate.per_second, rate.concurrent)),
         Setting::new(
             "Circuit",
-            format!("opens for {} after {} failures in a row", span(breaker.open_ms), breaker.failures),
+            format!("opens for {} after {} failures in a row", exact(breaker.open_ms), breaker.failures),
         ),
     ];
     if !provider.refused_statuses.is_empty() {
@@ -60,8 +60,8 @@ fn class(provider: &Provider) -> String {
     match provider.class {
         Class::Enforcing { key_window_ms, margin_ms } => format!(
             "stopped by our key for {} from the first send (re-issued until {} before the end)",
-            span(key_window_ms),
-            span(margin_ms)
+            exact(key_window_ms),
+            exact(margin_ms)
         ),
         Class::Advisory => "nothing over there stops it: never sent again without a person's word".into(),
     }
@@ -69,5 +69,9 @@ fn class(provider: &Provider) -> String {
 
 fn lookup(lookup: Lookup) -> String {
     let proof = if lookup.authoritative { "proves that nothing happened" } else { "leads to a review" };
-    format!("every {}; “not there” counts after {}, and {proof}", span(lookup.period_ms), span(lookup.settle_delay_ms))
+    format!(
+        "every {}; “not there” counts after {}, and {proof}",
+        exact(lookup.period_ms),
+        exact(lookup.settle_delay_ms)
+    )
 }
