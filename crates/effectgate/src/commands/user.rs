@@ -27,6 +27,7 @@ pub(crate) struct Args {
 enum Verb {
     /// Make an account, or change one. The password is asked for, piped in, or in EFFECTGATE_PASSWORD
     Add {
+        /// What the person types to sign in
         name: String,
         /// Roles and qualifications; a role named like a scope (operator, switch_owner …) gives it. Several with commas
         #[arg(long, value_delimiter = ',')]

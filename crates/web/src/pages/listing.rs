@@ -69,8 +69,9 @@ pub(super) struct Tag {
 }
 
 impl Tag {
+    /// A reason that only repeats the state (`unknown`, `unknown`) says nothing.
     pub(super) fn new(word: &'static str, reason: Option<&str>) -> Self {
-        Self { word, text: words(word), reason: reason.filter(|r| !r.is_empty()).map(words) }
+        Self { word, text: words(word), reason: reason.filter(|r| !r.is_empty() && *r != word).map(words) }
     }
 }
 
