@@ -45,7 +45,7 @@ async fn the_page_says_who_somebody_is_and_marks_the_session_of_this_browser() {
     for word in ["user:anna", "anna@house.test", "approver, support-lead", "Firefox, Linux", ">this one<", "UTC"] {
         assert!(page.text.contains(word), "{word}: {}", page.text);
     }
-    assert_eq!(page.text.matches("signed in 20").count(), 2);
+    assert_eq!(page.text.matches("Signed in 20").count(), 2);
     assert_eq!(page.text.matches(">this one<").count(), 1);
     assert_eq!(world.browser().get("/me").await.header("location"), "/login?next=%2Fme");
 }

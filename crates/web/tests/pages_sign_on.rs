@@ -43,6 +43,9 @@ async fn the_way_leads_over_the_issuer_back_to_the_card_and_the_decision_names_t
     let agg = sso.world.agg(run).await;
     let decision = &agg.approval().unwrap().decisions[0];
     assert_eq!(decision.subject.as_str(), "oidc:https://issuer.test#id-of-anna");
+    // Colleagues read the address that they know; the record keeps the subject.
+    let card = browser.get(&path).await.text;
+    assert!(card.contains("mail:anna@house.test") && !card.contains("#id-of-anna"), "{card}");
 }
 
 #[tokio::test]

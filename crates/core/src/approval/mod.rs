@@ -26,7 +26,13 @@ pub use wish::{Decision, REASON_CHARS_MAX, Verdict, Wish};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{actor::Person, digest::Digest, ids::ApprovalId, proposal::Proposed, time::Timestamp};
+use crate::{
+    actor::{Person, Subject},
+    digest::Digest,
+    ids::ApprovalId,
+    proposal::Proposed,
+    time::Timestamp,
+};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -113,6 +119,12 @@ pub struct Wants {
 }
 
 impl Approval {
+    /// [`Decision::known_as`] for a subject of which a decision is on record; else the subject itself.
+    #[must_use]
+    pub fn known_as<'a>(&'a self, subject: &'a Subject) -> &'a Subject {
+        self.decisions.iter().find(|d| d.subject == *subject).map_or(subject, Decision::known_as)
+    }
+
     /// How it ended; `None` while it is open.
     #[must_use]
     pub const fn outcome(&self) -> Option<Outcome> {

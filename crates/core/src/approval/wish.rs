@@ -62,6 +62,14 @@ pub struct Decision {
 }
 
 impl Decision {
+    /// How colleagues know the person: the verified mail address behind a single sign-on, whose own subject is an
+    /// issuer's number; else the subject. For reading only; rules and the journal go by the subject.
+    #[must_use]
+    pub fn known_as(&self) -> &Subject {
+        let mail = || self.aliases.iter().find(|alias| alias.as_str().starts_with("mail:"));
+        if self.subject.as_str().starts_with("oidc:") { mail().unwrap_or(&self.subject) } else { &self.subject }
+    }
+
     /// True if `person` took it, under whatever name.
     #[must_use]
     pub fn is_by(&self, person: &Person) -> bool {

@@ -131,7 +131,7 @@ impl Card {
                 .filter(|_| !agg.run.state.is_final())
                 .map(|sla| Clock::new(&sla, &agg.run, approval, *now, tongue)),
             effects: approval.proposed.iter().enumerate().map(effect).collect(),
-            edits: approval.edits.iter().map(|edit| EditShown::new(edit, *now, tongue)).collect(),
+            edits: approval.edits.iter().map(|edit| EditShown::new(approval, edit, *now, tongue)).collect(),
             why: approval.terms.why.iter().map(|why| Shown::new(why)).collect(),
             facts: facts(parts),
             checks: checks(parts),
@@ -181,7 +181,7 @@ fn state_line(parts: &Parts<'_>) -> StateLine {
     let Parts { agg, approval, tongue, now, .. } = parts;
     let at = |at: Option<Timestamp>| at.map(|at| tongue.when(at, *now).text).unwrap_or_default();
     let decided = at(approval.decided_at);
-    let last = approval.decisions.last().map(|d| d.subject.to_string()).unwrap_or_default();
+    let last = approval.decisions.last().map(|d| d.known_as().to_string()).unwrap_or_default();
     let by = |msg, who: &str, when: &str| tongue.around(msg, &[("who", &one_line(who)), ("when", when)]);
     let ended = tongue.when(approval.expires_at, *now).text;
     let outcome = outcome(approval, *now);
@@ -265,7 +265,7 @@ fn decision_line(decision: &Decision, parts: &Parts<'_>) -> DecisionLine {
         Verdict::Edit => ("edited", Msg::CardDecisionEdited),
     };
     DecisionLine {
-        subject: Shown::new(decision.subject.as_str()),
+        subject: Shown::new(decision.known_as().as_str()),
         word,
         verdict: parts.tongue.say(verdict),
         at: parts.tongue.when(decision.at, parts.now),

@@ -2,7 +2,7 @@
 //! Additions and removals are marked by a word and a sign, not by colour alone.
 
 use effectgate_core::{
-    approval::{Edit, EffectChange, changes},
+    approval::{Approval, Edit, EffectChange, changes},
     diff::ChangeKind,
     json,
     time::Timestamp,
@@ -46,9 +46,9 @@ pub(crate) struct LineShown {
 }
 
 impl EditShown {
-    pub(crate) fn new(edit: &Edit, now: Timestamp, tongue: &Tongue) -> Self {
+    pub(crate) fn new(approval: &Approval, edit: &Edit, now: Timestamp, tongue: &Tongue) -> Self {
         Self {
-            by: Shown::new(edit.by.as_str()),
+            by: Shown::new(approval.known_as(&edit.by).as_str()),
             at: tongue.when(edit.at, now),
             changes: shown(&changes(&edit.before, &edit.after), tongue),
         }

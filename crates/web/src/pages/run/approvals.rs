@@ -2,7 +2,7 @@
 //! asked about, and what was changed in them, are content, and stand on the card.
 
 use effectgate_core::{
-    actor::SignIn,
+    actor::{SignIn, Subject},
     approval::{self, Approval, Decision, Edit, Verdict},
     run::Aggregate,
 };
@@ -74,11 +74,16 @@ fn block(visit: &Visit, approval: &Approval) -> ApprovalBlock {
         expires: Moment::new(visit, approval.expires_at),
         why: approval.terms.why.iter().map(|why| Shown::new(why)).collect(),
         decisions: approval.decisions.iter().map(|decision| line(visit, approval, decision)).collect(),
-        edits: approval.edits.iter().map(|edit| edited(visit, edit)).collect(),
+        edits: approval.edits.iter().map(|edit| edited(visit, approval, edit)).collect(),
         proposed: approval.is_open(visit.now).then(|| proposed(approval.proposed.len())),
         is_undeliverable: approval.terms.undeliverable,
         actions: Vec::new(),
     }
+}
+
+/// The name that colleagues know, and the subject of the record where that is another.
+fn both(known: &Subject, subject: &Subject) -> String {
+    if known == subject { subject.to_string() } else { format!("{known} ({subject})") }
 }
 
 fn proposed(n: usize) -> String {
@@ -87,7 +92,7 @@ fn proposed(n: usize) -> String {
 
 fn line(visit: &Visit, approval: &Approval, decision: &Decision) -> DecisionLine {
     DecisionLine {
-        subject: Shown::new(decision.subject.as_str()),
+        subject: Shown::new(&both(decision.known_as(), &decision.subject)),
         verdict: match decision.verdict {
             Verdict::Approve => "approved",
             Verdict::Reject => "rejected",
@@ -100,14 +105,14 @@ fn line(visit: &Visit, approval: &Approval, decision: &Decision) -> DecisionLine
     }
 }
 
-fn edited(visit: &Visit, edit: &Edit) -> EditLine {
+fn edited(visit: &Visit, approval: &Approval, edit: &Edit) -> EditLine {
     let changes = approval::changes(&edit.before, &edit.after);
     let place = |change: &approval::EffectChange| {
         let pointer = if change.change.pointer.is_empty() { "the whole payload" } else { &change.change.pointer };
         Shown::new(&format!("effect {}: {pointer} {}", change.effect + 1, change.change.kind.as_str()))
     };
     EditLine {
-        by: Shown::new(edit.by.as_str()),
+        by: Shown::new(&both(approval.known_as(&edit.by), &edit.by)),
         at: Moment::new(visit, edit.at),
         places: changes.iter().map(place).collect(),
     }
