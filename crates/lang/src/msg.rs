@@ -48,6 +48,33 @@ messages! {
     RelativeAgo = "relative-ago" ["span"];
     RelativeNow = "relative-now" [];
 
+    // One's own page.
+    MeWho = "me-who" [];
+    MeIdentity = "me-identity" [];
+    MeSignedInWith = "me-signed-in-with" [];
+    MeMail = "me-mail" [];
+    MeRoles = "me-roles" [];
+    MeNoRoles = "me-no-roles" [];
+    MeAccount = "me-account" [];
+    MeSingleSignOn = "me-single-sign-on" [];
+    MeLanguageAndZone = "me-language-and-zone" [];
+    MeLanguage = "me-language" [];
+    MeBrowserLanguage = "me-browser-language" [];
+    MeZone = "me-zone" [];
+    MeSave = "me-save" [];
+    MeSaved = "me-saved" [];
+    MeSessions = "me-sessions" [];
+    MeDeviceUnknown = "me-device-unknown" [];
+    MeThisOne = "me-this-one" [];
+    MeSessionTimes = "me-session-times" ["created", "seen", "expires"];
+    MeSignOutEverywhere = "me-sign-out-everywhere" [];
+    MeThisToo = "me-this-too" [];
+    MePassword = "me-password" [];
+    MePasswordOld = "me-password-old" [];
+    MePasswordNew = "me-password-new" [];
+    MePasswordHint = "me-password-hint" [];
+    MePasswordChange = "me-password-change" [];
+
     // The frame of every page.
     NavSkip = "nav-skip" [];
     NavMain = "nav-main" [];

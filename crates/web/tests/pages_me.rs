@@ -56,7 +56,10 @@ async fn language_and_zone_are_kept_for_the_person_and_only_from_the_list() {
     world.user("anna", &[]).await;
     let mut browser = world.signed_in("anna").await;
 
-    assert_eq!(send(&mut browser, "/me", &[("language", "fa"), ("zone", "Asia/Tehran")]).await.status, 200);
+    let saved = send(&mut browser, "/me", &[("language", "fa"), ("zone", "Asia/Tehran")]).await;
+
+    assert_eq!(saved.status, 200);
+    assert!(saved.text.contains("dir=\"rtl\"") && saved.text.contains("ذخیره شد"), "{}", saved.text);
 
     let profile = world.store.profile_find(&world.tenant(), "user:anna").await.unwrap().unwrap();
     assert_eq!((profile.language.as_deref(), profile.zone.as_deref()), (Some("fa"), Some("Asia/Tehran")));

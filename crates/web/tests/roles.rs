@@ -338,7 +338,10 @@ async fn a_key_that_is_bound_to_a_flow_turns_that_flow_and_no_more() {
     let world = World::new(&Options::default());
     let flow = world.engine.policy().flows.keys().next().unwrap().as_str().to_owned();
     let (tenant, actor) = (Tenant::new("default"), Actor::System("test"));
-    let made = world.engine.key_create(&tenant, &actor, "k", &[KeyScope::SwitchOwner], &[flow.clone()], None).await;
+    let made = world
+        .engine
+        .key_create(&tenant, &actor, "k", &[KeyScope::SwitchOwner], std::slice::from_ref(&flow), None)
+        .await;
     let bound = Who::Key(made.unwrap().token);
 
     assert_eq!(turn(&world, &bound, "all", "", false).await, 403);

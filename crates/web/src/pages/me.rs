@@ -8,7 +8,7 @@ use axum::{
 };
 use effectgate_core::{digest::Digest, time::Timestamp};
 use effectgate_engine::sessions::{self, Listed, Source};
-use effectgate_lang::{Language, Zone, when};
+use effectgate_lang::{Language, Msg, Zone, when};
 use effectgate_store::{ProfileRow, ProfileSource};
 use http::{StatusCode, header};
 use serde::Deserialize;
@@ -16,6 +16,7 @@ use serde::Deserialize;
 use super::{
     answer::{self, Frame},
     login::read,
+    tongue::Tongue,
     visit::{Entitled, Visit},
 };
 use crate::{
@@ -33,6 +34,7 @@ use crate::{
 #[template(path = "me.html")]
 struct MePage {
     frame: Frame,
+    t: Tongue,
     name: String,
     subject: String,
     source: String,
@@ -46,7 +48,7 @@ struct MePage {
     csrf: String,
     csrf_sign_out: String,
     csrf_password: String,
-    done: Option<&'static str>,
+    done: Option<String>,
     error: Option<String>,
 }
 
@@ -64,9 +66,7 @@ struct ZoneChoice {
 struct SessionShown {
     device: String,
     is_this: bool,
-    created: String,
-    seen: String,
-    expires: String,
+    times: String,
 }
 
 #[derive(Deserialize)]
@@ -97,7 +97,7 @@ const PASSWORD: &str = "/me/password";
 /// What is said above the page.
 enum Said {
     Nothing,
-    Done(&'static str),
+    Done(String),
     Refused(Problem),
 }
 
@@ -107,13 +107,17 @@ pub(crate) async fn show(Entitled { visit, .. }: Entitled<Known>) -> Response {
 }
 
 /// POST /me: language and zone.
-pub(crate) async fn save(Entitled { visit, .. }: Entitled<Known>, request: Request) -> Response {
+pub(crate) async fn save(Entitled { mut visit, .. }: Entitled<Known>, request: Request) -> Response {
     let said = match read::<SettingsForm>(&visit, request, ME, |form| &form.csrf).await {
         Ok(form) => saved(&visit, form).await,
         Err(problem) => return answer::problem(&problem, Some(&visit)),
     };
     match said {
-        Ok(()) => shown(&visit, Said::Done("Saved.")).await,
+        // The answer speaks the language that was just chosen.
+        Ok(profile) => {
+            visit.tongue = Tongue::of(Some(&profile), &visit.headers);
+            shown(&visit, Said::Done(visit.tongue.say(Msg::MeSaved))).await
+        }
         Err(problem) if problem.code() == Code::BadMember => shown(&visit, Said::Refused(problem)).await,
         Err(problem) => answer::problem(&problem, Some(&visit)),
     }
@@ -164,7 +168,7 @@ async fn everywhere(visit: &Visit) -> Result<()> {
     detached(async move { Ok(app.engine.sessions_end(&me.tenant, &me.user).await?) }).await
 }
 
-async fn saved(visit: &Visit, form: SettingsForm) -> Result<()> {
+async fn saved(visit: &Visit, form: SettingsForm) -> Result<ProfileRow> {
     let bad = |pointer: &str, said: &str| Problem::new(Code::BadMember, said).at(pointer);
     let language = match form.language.as_str() {
         "" => None,
@@ -180,7 +184,8 @@ async fn saved(visit: &Visit, form: SettingsForm) -> Result<()> {
             seen_at: now,
             ..old.unwrap_or_else(|| new_profile(&me, now))
         };
-        Ok(app.engine.store().profile_put(profile).await?)
+        app.engine.store().profile_put(profile.clone()).await?;
+        Ok(profile)
     })
     .await
 }
@@ -229,7 +234,8 @@ async fn page(visit: &Visit, said: Said) -> Result<Response> {
     let forms = visit.forms();
     let roles: Vec<&str> = me.person.roles.iter().map(String::as_str).collect();
     let page = MePage {
-        frame: Frame::new("My settings", Some(visit)),
+        frame: Frame::new(visit.tongue.say(Msg::NavMe), Some(visit)),
+        t: visit.tongue.clone(),
         name: me.display_name.clone(),
         subject: me.person.subject.to_string(),
         source: source(visit, me),
@@ -238,7 +244,7 @@ async fn page(visit: &Visit, said: Said) -> Result<Response> {
         languages: languages(&language),
         language,
         zones: zones(&zone),
-        sessions: listed.into_iter().map(|session| session_shown(session, this, &zone)).collect(),
+        sessions: listed.into_iter().map(|session| session_shown(session, this, &visit.tongue)).collect(),
         is_local: me.source == Source::Local,
         csrf: forms.token(ME),
         csrf_sign_out: forms.token(SIGN_OUT),
@@ -252,8 +258,8 @@ async fn page(visit: &Visit, said: Said) -> Result<Response> {
 fn source(visit: &Visit, me: &SignedIn) -> String {
     match (me.source, &visit.app.single_sign_on) {
         (Source::SingleSignOn, Some(configured)) => configured.name.clone(),
-        (Source::SingleSignOn, None) => "single sign-on".to_owned(),
-        (Source::Local, _) => "an account of this server".to_owned(),
+        (Source::SingleSignOn, None) => visit.tongue.say(Msg::MeSingleSignOn),
+        (Source::Local, _) => visit.tongue.say(Msg::MeAccount),
     }
 }
 
@@ -270,13 +276,13 @@ fn zones(chosen: &Zone) -> Vec<ZoneChoice> {
     Zone::names().map(|name| ZoneChoice { is_chosen: name == chosen.name(), name }).collect()
 }
 
-fn session_shown(session: Listed, this: Option<Digest>, zone: &Zone) -> SessionShown {
-    let at = |moment| when(moment, zone, Language::En);
+fn session_shown(session: Listed, this: Option<Digest>, tongue: &Tongue) -> SessionShown {
+    let at = |moment| when(moment, &tongue.zone, tongue.language);
+    let (created, seen, expires) = (at(session.created_at), at(session.seen_at), at(session.expires_at));
+    let times = [("created", created.as_str()), ("seen", seen.as_str()), ("expires", expires.as_str())];
     SessionShown {
         is_this: this == Some(session.id),
         device: session.device,
-        created: at(session.created_at),
-        seen: at(session.seen_at),
-        expires: at(session.expires_at),
+        times: tongue.around(Msg::MeSessionTimes, &times),
     }
 }
