@@ -85,7 +85,9 @@ async fn hc_33_a_foreign_page_settles_withdraws_and_turns_nothing() {
     let (approval, effect) = (approval.as_str().unwrap(), effect.as_str().unwrap());
 
     let more = ("reason", "because");
-    let attacks: [(&str, String, Vec<(&str, &str)>); 6] = [
+    /// Whose session, which path, which fields.
+    type Attack = (&'static str, String, Vec<(&'static str, &'static str)>);
+    let attacks: [Attack; 6] = [
         ("otto", format!("/approvals/{approval}"), vec![("decision", "withdraw"), more]),
         ("otto", format!("/v1/approvals/{approval}/withdraw"), vec![more]),
         ("otto", format!("/review/{effect}/settle"), vec![("verdict", "did_not_happen"), ("then", "send_again"), more]),
