@@ -126,7 +126,7 @@ impl Pulse {
 }
 
 impl Engine {
-    /// Wakes whenever a counter was raised; [`Engine::counts`] says which.
+    /// Wakes whenever a counter was raised; [`Listener::counts`] says which.
     #[must_use]
     pub fn listen(&self) -> Listener {
         Listener(self.inner().pulse.counts.subscribe())

@@ -1,8 +1,8 @@
 //! An approval: a request to named people, with one-use tokens, that ends approved, rejected, expired or withdrawn.
 //! Here is what it is and what can be read off it; its neighbours say what was asked of whom ([`Terms`]), who may
-//! decide and what a decision does ([`decide`]), what an edit is ([`Edit`]), and how it ends without a decision.
+//! decide and what a decision does ([`decide()`]), what an edit is ([`Edit`]), and how it ends without a decision.
 //!
-//! Journey (b) passes through [`decide`]; page, API and command line call the same function.
+//! Journey (b) passes through [`decide()`]; page, API and command line call the same function.
 
 mod decide;
 mod edit;

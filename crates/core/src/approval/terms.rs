@@ -1,5 +1,5 @@
 //! What was asked of whom: the audience and how its members are recognised, quorum, sign-in, separation, reminders.
-//! What the asked may then do is decided in [`super::decide`].
+//! What the asked may then do is decided in [`super::decide()`].
 
 use std::collections::BTreeSet;
 
