@@ -3,11 +3,9 @@
 //!
 //! What does not live here: which payloads are the same payload ([`crate::payload`] compares numbers by value).
 
-use std::cmp::Ordering;
-
 use serde::{Deserialize, Serialize};
 
-use crate::json::{self, Json, by_utf16, push_segment};
+use crate::json::{self, Json, push_segment};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -61,33 +59,10 @@ struct Walk {
 
 impl Walk {
     fn values(&mut self, before: &Json, after: &Json) {
-        match (before, after) {
-            (Json::Object(before), Json::Object(after)) => self.objects(before, after),
-            (Json::Array(before), Json::Array(after)) => {
-                for n in 0..before.len().max(after.len()) {
-                    self.sides(&n.to_string(), before.get(n), after.get(n));
-                }
-            }
-            _ if before == after => {}
-            _ => self.push(ChangeKind::Changed, Some(before.to_text()), Some(after.to_text())),
-        }
-    }
-
-    fn objects(&mut self, before: &[(String, Json)], after: &[(String, Json)]) {
-        let (before, after) = (sorted(before), sorted(after));
-        let (mut left, mut right) = (before.iter().peekable(), after.iter().peekable());
-        loop {
-            let order = match (left.peek(), right.peek()) {
-                (None, None) => return,
-                (Some(_), None) => Ordering::Less,
-                (None, Some(_)) => Ordering::Greater,
-                (Some(a), Some(b)) => by_utf16(&a.0, &b.0),
-            };
-            let old = if order.is_le() { left.next() } else { None };
-            let new = if order.is_ge() { right.next() } else { None };
-            if let Some((name, _)) = old.or(new) {
-                self.sides(name, old.map(|member| &member.1), new.map(|member| &member.1));
-            }
+        match json::pairs(before, after) {
+            Some(pairs) => pairs.into_iter().for_each(|(segment, old, new)| self.sides(&segment, old, new)),
+            None if before == after => {}
+            None => self.push(ChangeKind::Changed, Some(before.to_text()), Some(after.to_text())),
         }
     }
 
@@ -107,12 +82,6 @@ impl Walk {
     fn push(&mut self, kind: ChangeKind, before: Option<String>, after: Option<String>) {
         self.found.push(Change { pointer: self.path.clone(), kind, before, after });
     }
-}
-
-fn sorted(members: &[(String, Json)]) -> Vec<&(String, Json)> {
-    let mut sorted: Vec<_> = members.iter().collect();
-    sorted.sort_by(|a, b| by_utf16(&a.0, &b.0));
-    sorted
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 
 mod error;
 mod number;
+mod pairs;
 mod pointer;
 mod read;
 mod scan;
@@ -14,9 +15,10 @@ mod write;
 
 pub use error::{JsonError, JsonErrorCode};
 pub use number::NumberText;
+pub(crate) use pairs::pairs;
 pub use pointer::{is_pointer, push_segment};
 pub use read::{DEPTH_MAX, Document, parse, parse_document};
-pub(crate) use write::by_utf16;
+use write::by_utf16;
 pub use write::canonical;
 
 /// One JSON value. Members keep the order they came in, numbers the text they came in.

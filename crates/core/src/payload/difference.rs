@@ -1,8 +1,6 @@
 //! Which members two payloads differ in: names for the answer to a conflict, never values.
 
-use std::cmp::Ordering;
-
-use crate::json::{Json, by_utf16, canonical, push_segment};
+use crate::json::{Json, canonical, pairs, push_segment};
 
 /// Names the members in which two payloads differ, as JSON Pointers, at most `max` of them. A member that only one side
 /// has is named itself; `""` means that the payloads differ as a whole. Empty if both are one payload.
@@ -22,41 +20,23 @@ struct Walk {
 
 impl Walk {
     fn values(&mut self, a: &Json, b: &Json) {
-        if self.found.len() == self.max {
-            return;
-        }
-        match (a, b) {
-            (Json::Object(a), Json::Object(b)) => self.objects(a, b),
-            (Json::Array(a), Json::Array(b)) => self.arrays(a, b),
-            _ if is_same(a, b) => {}
-            _ => self.found.push(self.path.clone()),
+        match pairs(a, b) {
+            Some(pairs) => {
+                for (segment, a, b) in pairs {
+                    if self.found.len() == self.max {
+                        return;
+                    }
+                    self.sides(&segment, a, b);
+                }
+            }
+            None if is_same(a, b) => {}
+            None => self.push(),
         }
     }
 
-    fn objects(&mut self, a: &[(String, Json)], b: &[(String, Json)]) {
-        let (a, b) = (sorted(a), sorted(b));
-        let (mut left, mut right) = (a.iter().peekable(), b.iter().peekable());
-        loop {
-            let order = match (left.peek(), right.peek()) {
-                (None, None) => return,
-                (Some(_), None) => Ordering::Less,
-                (None, Some(_)) => Ordering::Greater,
-                (Some(a), Some(b)) => by_utf16(&a.0, &b.0),
-            };
-            let a = if order.is_le() { left.next() } else { None };
-            let b = if order.is_ge() { right.next() } else { None };
-            if let Some((name, _)) = a.or(b) {
-                self.sides(name, a.map(|member| &member.1), b.map(|member| &member.1));
-            }
-        }
-    }
-
-    fn arrays(&mut self, a: &[Json], b: &[Json]) {
-        for index in 0..a.len().max(b.len()) {
-            self.sides(&index.to_string(), a.get(index), b.get(index));
-            if self.found.len() == self.max {
-                return;
-            }
+    fn push(&mut self) {
+        if self.found.len() < self.max {
+            self.found.push(self.path.clone());
         }
     }
 
@@ -66,17 +46,10 @@ impl Walk {
         push_segment(&mut self.path, segment);
         match (a, b) {
             (Some(a), Some(b)) => self.values(a, b),
-            _ if self.found.len() < self.max => self.found.push(self.path.clone()),
-            _ => {}
+            _ => self.push(),
         }
         self.path.truncate(before);
     }
-}
-
-fn sorted(members: &[(String, Json)]) -> Vec<&(String, Json)> {
-    let mut sorted: Vec<_> = members.iter().collect();
-    sorted.sort_by(|a, b| by_utf16(&a.0, &b.0));
-    sorted
 }
 
 /// Numbers are compared by value, as the hash does.
