@@ -138,7 +138,8 @@ impl<N: Need> FromRequestParts<App> for Allowed<N> {
     }
 }
 
-fn has_part_in(approval: &Approval, person: &Person) -> bool {
+/// Asked, decided under whatever name, or the one who asked for it.
+pub(crate) fn has_part_in(approval: &Approval, person: &Person) -> bool {
     is_in_audience(approval, person)
         || approval.decisions.iter().any(|decision| decision.is_by(person))
         || approval.terms.requesters.iter().any(|requester| person.is(requester))

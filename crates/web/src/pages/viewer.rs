@@ -6,7 +6,7 @@
 
 use effectgate_core::{
     actor::{Actor, Person, SignIn},
-    approval::{Approval, LoginRule, is_in_audience},
+    approval::{Approval, LoginRule},
     ids::Tenant,
     operate::Asker,
 };
@@ -15,7 +15,7 @@ use effectgate_engine::keys::KeyScope;
 
 use super::visit::Visit;
 use crate::{
-    auth::allowed::{Need as _, Operate, Read},
+    auth::allowed::{Need as _, Operate, Read, ReadContent, has_part_in},
     problem::Result,
 };
 
@@ -46,6 +46,11 @@ impl Viewer {
         self.holds(Read::ANY_OF)
     }
 
+    /// The same as over the API: a part in it, or a role that reads content.
+    fn may_read(&self, approval: &Approval) -> bool {
+        has_part_in(approval, &self.person) || self.holds(ReadContent::ANY_OF)
+    }
+
     /// True for a signed-in person with one of the scopes; a link gives none.
     fn holds(&self, any_of: &[KeyScope]) -> bool {
         let held = self.person.roles.iter().filter_map(|role| KeyScope::parse(role));
@@ -62,9 +67,6 @@ pub(crate) enum Sight {
     /// The account behind the link is disabled.
     Disabled,
 }
-
-/// Roles that may read every card: they can read the same through the API.
-const READERS: [&str; 3] = ["admin", "auditor", "operator"];
 
 /// `audience` is whom the link was issued to; `None` on the way from the inbox.
 pub(crate) async fn sight(
@@ -83,12 +85,6 @@ pub(crate) async fn sight(
         }
         _ => return Ok(Sight::SignIn),
     };
-    Ok(if may_read(approval, &person) { Sight::Card(Viewer { person }) } else { Sight::Outsider })
-}
-
-fn may_read(approval: &Approval, person: &Person) -> bool {
-    is_in_audience(approval, person)
-        || READERS.iter().any(|role| person.roles.contains(*role))
-        || approval.decisions.iter().any(|d| person.is(&d.subject))
-        || approval.terms.requesters.iter().any(|r| person.is(r))
+    let viewer = Viewer { person };
+    Ok(if viewer.may_read(approval) { Sight::Card(viewer) } else { Sight::Outsider })
 }
