@@ -8,12 +8,11 @@ use axum::{
 use effectgate_core::{effect::EffectState, ids::ProviderName, switch::Switch};
 use effectgate_engine::{EngineError, view};
 use effectgate_store::{DueEffect, EffectFilter};
-use http::StatusCode;
 use serde::Deserialize;
 
 use super::{
     answer::{self, Frame},
-    listing::{self, Choice, Moment, PAGE, Pager, Tag},
+    listing::{self, Choice, Found, Moment, NO_SEARCH, PAGE, Pager, Searched, Tag, given},
     text::Shown,
     visit::{Entitled, Visit},
 };
@@ -62,7 +61,7 @@ pub(crate) async fn show(
     search: Result<Query<Search>, QueryRejection>,
 ) -> Response {
     let Ok(Query(search)) = search else {
-        return page(&visit, &Search::default(), Err("This address is not one of a search."));
+        return page(&visit, &Search::default(), Err(NO_SEARCH));
     };
     let filter = match filter(&search) {
         Ok(filter) => filter,
@@ -80,7 +79,6 @@ pub(crate) async fn show(
 }
 
 fn filter(search: &Search) -> Result<EffectFilter, &'static str> {
-    let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
     if !search.state.is_empty() && !EffectState::WORDS.contains(&search.state.as_str()) {
         return Err("There is no such state.");
     }
@@ -96,23 +94,18 @@ fn filter(search: &Search) -> Result<EffectFilter, &'static str> {
     })
 }
 
-type Found = (Vec<Line>, Option<String>);
-
-fn page(visit: &Visit, search: &Search, found: Result<Found, &'static str>) -> Response {
-    let (status, error) = match &found {
-        Ok(_) => (StatusCode::OK, None),
-        Err(error) => (StatusCode::BAD_REQUEST, Some(*error)),
-    };
-    let (lines, next) = found.unwrap_or_default();
+fn page(visit: &Visit, search: &Search, found: Found<Line>) -> Response {
     let query = [("state", search.state.as_str()), ("provider", search.provider.as_str())];
+    let searched = Searched::new(PATH, &query, &search.cursor, found);
+    let Searched { status, error, lines, pager, is_search } = searched;
     let providers = visit.app.engine.policy().providers.keys().map(ProviderName::as_str);
     let template = EffectsPage {
         frame: Frame::english("Effects", visit),
         states: listing::choices(EffectState::WORDS, &search.state),
         providers: listing::names(providers, &search.provider),
         lines,
-        pager: Pager::new(PATH, &query, search.cursor.is_empty(), next.as_deref()),
-        is_search: query.iter().any(|(_, value)| !value.is_empty()),
+        pager,
+        is_search,
         error,
         zone: listing::zone(visit).to_string(),
     };

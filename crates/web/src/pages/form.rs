@@ -7,6 +7,8 @@ use std::collections::HashMap;
 use effectgate_core::json::{self, Json, push_segment};
 use serde_json::Value;
 
+use super::effect::plain;
+
 /// A member of the payload as a form has it.
 #[derive(Debug, Clone)]
 pub(crate) struct Field {
@@ -280,10 +282,6 @@ impl Field {
             Kind::Fixed | Kind::Group(_) => Ok(self.now.clone()),
         }
     }
-}
-
-fn plain(json: &Json) -> String {
-    json.as_str().map_or_else(|| json.to_text(), str::to_owned)
 }
 
 pub(crate) fn unified(text: &str) -> String {

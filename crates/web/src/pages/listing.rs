@@ -3,6 +3,7 @@
 
 use effectgate_core::time::Timestamp;
 use effectgate_lang::{Language, Zone};
+use http::StatusCode;
 
 use super::visit::Visit;
 
@@ -24,6 +25,39 @@ impl Pager {
         });
         Self { first: (!is_first).then(|| address(path, query)), next }
     }
+}
+
+/// What a search found, with the cursor of the next page; or the words that say why it is no search.
+pub(super) type Found<L> = Result<(Vec<L>, Option<String>), &'static str>;
+
+pub(super) const NO_SEARCH: &str = "This address is not one of a search.";
+
+/// A search as its page shows it: what was found or what was wrong with it, and the ways on. A search that was wrong is
+/// 400, with its fields as they were typed.
+pub(super) struct Searched<L> {
+    pub(super) status: StatusCode,
+    pub(super) error: Option<&'static str>,
+    pub(super) lines: Vec<L>,
+    pub(super) pager: Pager,
+    /// Something was filled in: finding nothing then means another thing.
+    pub(super) is_search: bool,
+}
+
+impl<L> Searched<L> {
+    /// `query` holds the filters as they stand in the address, `cursor` the place in the list.
+    pub(super) fn new(path: &str, query: &[(&str, &str)], cursor: &str, found: Found<L>) -> Self {
+        let (status, error, (lines, next)) = match found {
+            Ok(found) => (StatusCode::OK, None, found),
+            Err(error) => (StatusCode::BAD_REQUEST, Some(error), (Vec::new(), None)),
+        };
+        let pager = Pager::new(path, query, cursor.is_empty(), next.as_deref());
+        Self { status, error, lines, pager, is_search: query.iter().any(|(_, value)| !value.is_empty()) }
+    }
+}
+
+/// A field that was filled in.
+pub(super) fn given(text: &str) -> Option<String> {
+    Some(text.to_owned()).filter(|text| !text.is_empty())
 }
 
 /// A path with a query; what is empty is left out.

@@ -12,12 +12,11 @@ use effectgate_core::{
 };
 use effectgate_engine::EngineError;
 use effectgate_store::RunFilter;
-use http::StatusCode;
 use serde::Deserialize;
 
 use super::{
     answer::{self, Frame},
-    listing::{self, Choice, Moment, PAGE, Pager, Tag},
+    listing::{self, Choice, Found, Moment, NO_SEARCH, PAGE, Pager, Searched, Tag, given},
     text::Shown,
     visit::{Entitled, Visit},
 };
@@ -66,7 +65,7 @@ pub(crate) async fn show(
     search: Result<Query<Search>, QueryRejection>,
 ) -> Response {
     let Ok(Query(mut search)) = search else {
-        return page(&visit, Search::default(), Err("This address is not one of a search."));
+        return page(&visit, Search::default(), Err(NO_SEARCH));
     };
     search.key = search.key.trim().to_owned();
     if let Some(path) = named(&visit, &who, &search.key).await {
@@ -97,7 +96,6 @@ async fn named(visit: &Visit, who: &Identity, text: &str) -> Option<String> {
 }
 
 fn filter(visit: &Visit, search: &Search) -> Result<RunFilter, &'static str> {
-    let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
     if [&search.key, &search.flow, &search.cursor].iter().any(|text| text.contains('\0')) {
         return Err("The character U+0000 is in no key and no flow.");
     }
@@ -120,18 +118,11 @@ fn filter(visit: &Visit, search: &Search) -> Result<RunFilter, &'static str> {
     })
 }
 
-type Found = (Vec<Line>, Option<String>);
-
-fn page(visit: &Visit, search: Search, found: Result<Found, &'static str>) -> Response {
+fn page(visit: &Visit, search: Search, found: Found<Line>) -> Response {
     let policy = visit.app.engine.policy();
-    let (status, error) = match &found {
-        Ok(_) => (StatusCode::OK, None),
-        Err(error) => (StatusCode::BAD_REQUEST, Some(*error)),
-    };
-    let (lines, next) = found.unwrap_or_default();
     let query = search.query();
-    let pager = Pager::new(PATH, &query, search.cursor.is_empty(), next.as_deref());
-    let is_search = query.iter().any(|(_, value)| !value.is_empty());
+    let searched = Searched::new(PATH, &query, &search.cursor, found);
+    let Searched { status, error, lines, pager, is_search } = searched;
     let template = RunsPage {
         frame: Frame::english("Runs", visit),
         flows: listing::names(policy.flows.keys().map(FlowName::as_str), &search.flow),

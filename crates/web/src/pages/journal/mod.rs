@@ -14,12 +14,11 @@ use effectgate_core::{
 };
 use effectgate_engine::EngineError;
 use effectgate_store::{JournalFilter, RunFilter};
-use http::StatusCode;
 use serde::Deserialize;
 
 use super::{
     answer::{self, Frame},
-    listing::{self, Choice, PAGE, Pager},
+    listing::{self, Choice, Found, NO_SEARCH, PAGE, Pager, Searched, given},
     run::entries::EntryLine,
     visit::{Entitled, Visit},
 };
@@ -80,7 +79,7 @@ pub(crate) async fn show(
     search: Result<Query<Search>, QueryRejection>,
 ) -> Response {
     let Ok(Query(mut search)) = search else {
-        return page(&visit, Search::default(), Err("This address is not one of a search."));
+        return page(&visit, Search::default(), Err(NO_SEARCH));
     };
     for text in [&mut search.run, &mut search.actor] {
         *text = text.trim().to_owned();
@@ -96,7 +95,6 @@ pub(crate) async fn show(
 }
 
 async fn find(visit: &Visit, who: &Identity, search: &Search) -> Result<(Vec<SealedEntry>, Option<String>), Stop> {
-    let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
     if [&search.run, &search.actor, &search.cursor].iter().any(|text| text.contains('\0')) {
         return Err(Stop::Words("The character U+0000 is in no key and no name."));
     }
@@ -141,17 +139,10 @@ async fn chain(visit: &Visit, who: &Identity, text: &str) -> Result<Option<RunId
     }
 }
 
-type Found = (Vec<Line>, Option<String>);
-
-fn page(visit: &Visit, search: Search, found: Result<Found, &'static str>) -> Response {
-    let (status, error) = match &found {
-        Ok(_) => (StatusCode::OK, None),
-        Err(error) => (StatusCode::BAD_REQUEST, Some(*error)),
-    };
-    let (lines, next) = found.unwrap_or_default();
+fn page(visit: &Visit, search: Search, found: Found<Line>) -> Response {
     let query = search.query();
-    let pager = Pager::new(PATH, &query, search.cursor.is_empty(), next.as_deref());
-    let is_search = query.iter().any(|(_, value)| !value.is_empty());
+    let searched = Searched::new(PATH, &query, &search.cursor, found);
+    let Searched { status, error, lines, pager, is_search } = searched;
     let template = JournalPage {
         frame: Frame::english("Journal", visit),
         kinds: listing::choices(EntryKind::ALL.iter().map(|kind| kind.as_str()), &search.kind),
