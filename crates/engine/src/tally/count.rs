@@ -26,6 +26,8 @@ pub enum Count {
     Approved,
     Rejected,
     Expired,
+    /// Expired, and nobody could be told of the question.
+    Undeliverable,
     Withdrawn,
     /// From request to decision, in buckets of [`super::wait`].
     Wait,
@@ -39,7 +41,7 @@ pub enum Count {
 }
 
 impl Count {
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::Granted,
         Self::Repeated,
         Self::Busy,
@@ -55,6 +57,7 @@ impl Count {
         Self::Approved,
         Self::Rejected,
         Self::Expired,
+        Self::Undeliverable,
         Self::Withdrawn,
         Self::Wait,
         Self::RunExhausted,
@@ -83,6 +86,7 @@ impl Count {
             Self::Approved => "approval.approved",
             Self::Rejected => "approval.rejected",
             Self::Expired => "approval.expired",
+            Self::Undeliverable => "approval.undeliverable",
             Self::Withdrawn => "approval.withdrawn",
             Self::Wait => "approval.wait",
             Self::RunExhausted => "exhausted.run",
@@ -140,6 +144,7 @@ impl Count {
             Self::Approved => (APPROVALS, &[("outcome", "approved")]),
             Self::Rejected => (APPROVALS, &[("outcome", "rejected")]),
             Self::Expired => (APPROVALS, &[("outcome", "expired")]),
+            Self::Undeliverable => (APPROVALS, &[("outcome", "undeliverable")]),
             Self::Withdrawn => (APPROVALS, &[("outcome", "withdrawn")]),
             Self::Wait => return None,
             Self::RunExhausted => (EXHAUSTED, &[("of", "run")]),

@@ -2,7 +2,7 @@
 //! has to remember to count.
 
 use effectgate_core::{
-    approval::{Approval, ApprovalState},
+    approval::{Approval, Outcome},
     effect::EffectState,
     journal::EntryKind,
     run::RunState,
@@ -36,7 +36,7 @@ pub(crate) fn of(t: &Transition) -> Turns {
         turns.counts.push(Count::Person);
         turns.counts.extend(t.approvals.iter().any(only_sampled).then_some(Count::Sampled));
     }
-    approvals(t, &has, &mut turns);
+    approvals(t, &mut turns);
     if has(EntryKind::Abandoned) || (has(EntryKind::Failed) && is_exhausted(&t.run.state)) {
         turns.counts.push(Count::RunExhausted);
     }
@@ -58,22 +58,20 @@ fn only_sampled(approval: &Approval) -> bool {
     !why.is_empty() && why.iter().all(|why| why.ends_with(SAMPLED))
 }
 
-fn approvals(t: &Transition, has: &impl Fn(EntryKind) -> bool, turns: &mut Turns) {
-    let ended = |state: ApprovalState| t.approvals.iter().find(|approval| approval.state == state);
-    if has(EntryKind::Decided) {
-        for (state, count) in [(ApprovalState::Approved, Count::Approved), (ApprovalState::Rejected, Count::Rejected)] {
-            if let Some(approval) = ended(state) {
-                let at = approval.decided_at.unwrap_or(t.run.updated_at);
-                turns.counts.push(count);
-                turns.wait_ms = Some(at.ms_since(approval.created_at));
-            }
+/// The words of an approval's end, as the approval itself says them.
+fn approvals(t: &Transition, turns: &mut Turns) {
+    for (approval, outcome) in t.approvals.iter().filter_map(|approval| Some((approval, approval.outcome()?))) {
+        turns.counts.push(match outcome {
+            Outcome::Approved => Count::Approved,
+            Outcome::Rejected => Count::Rejected,
+            Outcome::Expired => Count::Expired,
+            Outcome::Undeliverable => Count::Undeliverable,
+            Outcome::Withdrawn => Count::Withdrawn,
+        });
+        if matches!(outcome, Outcome::Approved | Outcome::Rejected) {
+            let at = approval.decided_at.unwrap_or(t.run.updated_at);
+            turns.wait_ms = Some(at.ms_since(approval.created_at));
         }
-    }
-    if has(EntryKind::ApprovalExpired) {
-        turns.counts.push(Count::Expired);
-    }
-    if has(EntryKind::ApprovalWithdrawn) {
-        turns.counts.push(Count::Withdrawn);
     }
 }
 

@@ -94,6 +94,24 @@ async fn waits_count_in_the_week_of_the_decision_and_percentiles_are_within_a_te
 }
 
 #[tokio::test]
+async fn a_question_that_reached_nobody_is_no_expiry_like_others() {
+    let world = World::with(Options { gate: Gate::Approve, ..Options::default() });
+    on_monday(&world);
+    let untold = world.queued("untold", "c-1").await;
+    for _ in 0..8 {
+        world.engine.notify_tick().await.unwrap();
+        world.clock.advance_ms(60_000);
+    }
+    assert!(world.agg(untold.run.id).await.approval().unwrap().terms.undeliverable, "the world has no channel");
+    world.clock.advance_ms(7 * DAY);
+    world.engine.sweep_tick().await.unwrap();
+
+    let weeks = weeks(&world, 2).await;
+
+    assert_eq!((count(&weeks, Count::Undeliverable), count(&weeks, Count::Expired)), (vec![0, 1], vec![0, 0]));
+}
+
+#[tokio::test]
 async fn valid_invalid_and_repaired_proposals_are_told_apart() {
     let schema = serde_json::json!({"type": "object", "required": ["label"]});
     let world = World::with(Options { output_schema: Some(schema), ..Options::default() });

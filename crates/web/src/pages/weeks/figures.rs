@@ -65,7 +65,8 @@ impl Row {
             decided: count(week.decided()),
             p50: wait(week.wait_ms(0.5)),
             p95: wait(week.wait_ms(0.95)),
-            expired: of(Count::Expired),
+            // Nobody decided, whether or not somebody could be told.
+            expired: count(week.of(Count::Expired) + week.of(Count::Undeliverable)),
             proposals: count(week.proposals()),
             invalid: count(week.invalid()),
             invalid_rate: percent(week.invalid_rate()),
