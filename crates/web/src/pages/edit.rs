@@ -152,7 +152,10 @@ pub(crate) fn read(
 fn planned(proposed: &Proposed, found: &Found, policy: &Policy) -> Field {
     let flow = policy.flow(&found.agg.run.flow);
     let effect = flow.and_then(|flow| flow.flow.effects.get(&proposed.effect_type));
-    form::plan(effect.and_then(|effect| effect.payload_schema.as_ref()), &proposed.payload)
+    // A mail goes to its target and to nobody else: a field for it would only be refused.
+    let is_mail = policy.provider(&proposed.provider).is_some_and(|provider| provider.provider.smtp);
+    let fixed: &[&str] = if is_mail { &["/to"] } else { &[] };
+    form::plan(effect.and_then(|effect| effect.payload_schema.as_ref()), &proposed.payload, fixed)
 }
 
 fn said(fault: &Fault, tongue: &Tongue) -> String {

@@ -148,12 +148,12 @@ mod tests {
     fn read(schema: Option<&Value>, payload: &str, typed: &[(&str, &str)]) -> Result<String, Vec<(String, Fault)>> {
         let typed = typed.iter().map(|(at, text)| ((*at).to_owned(), (*text).to_owned())).collect();
         let mut faults = Vec::new();
-        let json = plan(schema, payload).read(&typed, &mut faults);
+        let json = plan(schema, payload, &[]).read(&typed, &mut faults);
         if faults.is_empty() { Ok(json.unwrap().to_text()) } else { Err(faults) }
     }
 
     fn kinds(schema: Option<&Value>, payload: &str) -> Vec<(String, String)> {
-        let Kind::Group(fields) = plan(schema, payload).kind else { panic!("no group") };
+        let Kind::Group(fields) = plan(schema, payload, &[]).kind else { panic!("no group") };
         let word = |kind: &Kind| format!("{kind:?}").split(['(', ' ']).next().unwrap().to_owned();
         fields.iter().map(|field| (field.label.clone(), word(&field.kind))).collect()
     }
@@ -246,17 +246,26 @@ mod tests {
     }
 
     #[test]
+    fn where_it_goes_is_shown_and_comes_back_as_it_was() {
+        let typed = HashMap::from([("/to".to_owned(), "other@example.test".to_owned())]);
+
+        let read = plan(None, r#"{"to":"anna@example.test","n":1}"#, &["/to"]).read(&typed, &mut Vec::new());
+
+        assert!(read.unwrap().to_text().contains(r#""to":"anna@example.test""#));
+    }
+
+    #[test]
     fn a_payload_of_very_many_members_is_one_field() {
         let members: Vec<String> = (0..5_000).map(|n| format!("\"m{n}\":{n}")).collect();
-        assert!(matches!(plan(None, &format!("{{{}}}", members.join(","))).kind, Kind::Raw));
+        assert!(matches!(plan(None, &format!("{{{}}}", members.join(",")), &[]).kind, Kind::Raw));
     }
 
     #[test]
     fn a_circle_of_references_and_a_deep_payload_end_as_raw_json() {
         let schema = json!({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}});
-        assert!(matches!(plan(Some(&schema), "{\"a\":1}").kind, Kind::Group(_)));
+        assert!(matches!(plan(Some(&schema), "{\"a\":1}", &[]).kind, Kind::Group(_)));
         let deep = format!("{}1{}", "{\"a\":".repeat(100), "}".repeat(100));
-        let text = format!("{:?}", plan(None, &deep).kind);
+        let text = format!("{:?}", plan(None, &deep, &[]).kind);
         assert!(text.matches("Group").count() <= plan::DEPTH_MAX && text.contains("Raw"));
     }
 }

@@ -15,15 +15,16 @@ const REFS_MAX: usize = 8;
 /// A text that may get longer than this, or has line ends, gets a field of several lines.
 const LINE_CHARS: u64 = 200;
 
-/// Plans the form for one payload.
-pub(crate) fn plan(schema: Option<&Value>, payload: &str) -> Field {
+/// Plans the form for one payload. `fixed`: pointers of members that say where it goes, shown and never changed.
+pub(crate) fn plan(schema: Option<&Value>, payload: &str, fixed: &[&str]) -> Field {
     let now = json::parse(payload.as_bytes()).ok();
-    let mut planner = Planner { root: schema, left: FIELDS_MAX };
+    let mut planner = Planner { root: schema, fixed, left: FIELDS_MAX };
     planner.field(schema, now, String::new(), String::new(), true, 0)
 }
 
 struct Planner<'a> {
     root: Option<&'a Value>,
+    fixed: &'a [&'a str],
     left: usize,
 }
 
@@ -40,6 +41,7 @@ impl<'a> Planner<'a> {
         let schema = schema.and_then(|schema| self.resolved(schema));
         self.left = self.left.saturating_sub(1);
         let kind = match schema {
+            _ if self.fixed.contains(&pointer.as_str()) => Kind::Fixed,
             _ if self.left == 0 => Kind::Raw,
             Some(schema) => self.kind(schema, now.as_ref(), &pointer, depth),
             None => self.kind_of(now.as_ref(), &pointer, depth),
