@@ -38,4 +38,12 @@ impl Dice {
     pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         &from[self.below(from.len())]
     }
+
+    /// The same things in another order (Fisher and Yates).
+    pub fn shuffled<T, const N: usize>(mut self, mut things: [T; N]) -> [T; N] {
+        for left in (1..N).rev() {
+            things.swap(left, self.below(left + 1));
+        }
+        things
+    }
 }

@@ -42,6 +42,29 @@ pub enum Fate {
     },
 }
 
+/// Each fate at least once, the likely ones more often. Attempts of one key step through it by 7, which no factor of 18
+/// divides: a key that is tried again meets another fate.
+const DECK: [Fate; 18] = [
+    Fate::Fine,
+    Fate::Fine,
+    Fate::Fine,
+    Fate::Fine,
+    Fate::Refuse,
+    Fate::RateLimit,
+    Fate::Unreachable,
+    Fate::Unreachable,
+    Fate::AnswerLost,
+    Fate::AnswerLost,
+    Fate::Broken { executed: true },
+    Fate::Broken { executed: false },
+    Fate::StallBeforeWrite,
+    Fate::StallBeforeWrite,
+    Fate::StallAfterWrite,
+    Fate::StallAfterWrite,
+    Fate::Panic { executed: true },
+    Fate::Panic { executed: false },
+];
+
 #[derive(Default)]
 pub struct Ledger {
     /// When each key was executed.
@@ -52,7 +75,8 @@ pub struct Ledger {
     /// Requests that arrived while a turn had promised that none would.
     pub forbidden: Vec<String>,
     pub fates: BTreeMap<String, usize>,
-    attempts: BTreeMap<String, usize>,
+    /// The seat of each key, in the order of their first attempts, and its attempts until now.
+    attempts: BTreeMap<String, (usize, usize)>,
     stopped: bool,
     healthy: bool,
     stalled: usize,
@@ -63,6 +87,7 @@ pub struct SimProvider {
     pub ledger: Arc<Mutex<Ledger>>,
     class: Class,
     dice: Dice,
+    deck: [Fate; 18],
     clock: TestClock,
     go_on: Arc<Notify>,
 }
@@ -72,7 +97,8 @@ pub const LAG_MS: i64 = 95_000;
 
 impl SimProvider {
     pub fn new(class: Class, dice: Dice, clock: TestClock) -> Self {
-        Self { ledger: Arc::default(), class, dice, clock, go_on: Arc::default() }
+        let deck = dice.named("fates").shuffled(DECK);
+        Self { ledger: Arc::default(), class, dice, deck, clock, go_on: Arc::default() }
     }
 
     /// From now on every attempt is answered, and what stood still goes on.
@@ -94,25 +120,18 @@ impl SimProvider {
         self.ledger.lock().unwrap().executed.get(key).map_or(0, Vec::len)
     }
 
+    /// What becomes of the next attempt of a key. Fates are dealt from a shuffled deck and not thrown: a throw leaves one
+    /// out now and then, and a simulation in which a fate never struck proves nothing about it.
     pub fn fate(&self, key: &str) -> Fate {
         let mut ledger = self.ledger.lock().unwrap();
         if ledger.healthy {
             return Fate::Fine;
         }
-        let n = ledger.attempts.entry(key.to_owned()).or_default();
+        let seat = ledger.attempts.len();
+        let (seat, n) = ledger.attempts.entry(key.to_owned()).or_insert((seat, 0));
+        let card = *seat + 7 * *n;
         *n += 1;
-        let mut dice = self.dice.named((key, *n));
-        let fate = match dice.below(16) {
-            0..4 => Fate::Fine,
-            4 => Fate::Refuse,
-            5 => Fate::RateLimit,
-            6 | 7 => Fate::Unreachable,
-            8 | 9 => Fate::AnswerLost,
-            10 => Fate::Broken { executed: dice.one_in(2) },
-            11 | 12 => Fate::StallBeforeWrite,
-            13 | 14 => Fate::StallAfterWrite,
-            _ => Fate::Panic { executed: dice.one_in(2) },
-        };
+        let fate = self.deck[card % self.deck.len()];
         *ledger.fates.entry(format!("{fate:?}")).or_default() += 1;
         fate
     }
