@@ -1,4 +1,4 @@
-//! What a connector saw on the wire ([`Report`]). What it means is the business of [`classify`](crate::retry::classify).
+//! What a connector saw on the wire ([`Report`]). What it means is the business of [`classify`](crate::retry::classify()).
 //!
 //! Connectors state facts and decide nothing; [`classify`](crate::retry) turns facts into a class by the rules of the
 //! provider. The journey: `engine/dispatch` → `connect` → `Report` → class → retry verdict → `store.commit`.
