@@ -1,0 +1,6 @@
+//! The relay between a raw caller and real peers with a ledger. What really happened is asked of the ledger, and what the
+//! caller saw is asked byte by byte.
+#![allow(clippy::unwrap_used, reason = "tests may panic")]
+
+mod forward;
+mod support;
