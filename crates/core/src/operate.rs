@@ -7,8 +7,10 @@ use crate::{
     effect::{Effect, EffectState, Executor},
     ending::roll_up,
     facts,
+    ids::EffectId,
     journal::EntryKind,
     lease::drop_inline,
+    retry::KEY_POISONED,
     run::{Aggregate, AwaitReason, RunState},
     time::Timestamp,
     transition::{Draft, Transition},
@@ -40,6 +42,8 @@ pub enum Refused {
     ReasonRequired,
     /// From this state there is no such way.
     WrongState(&'static str),
+    /// The provider keeps an error under this key: sending it again would only repeat that error.
+    KeyPoisoned(EffectId),
 }
 
 pub(crate) fn reason_given(reason: &str) -> Result<String, Refused> {
@@ -108,7 +112,7 @@ pub enum Resolution {
     Happened {
         external_id: Option<String>,
     },
-    /// It did not: one more attempt with the same provider key.
+    /// It did not: one more attempt with the same provider key, whose window goes on from the first send.
     SendAgain,
     /// It did not, and it shall not.
     Cancel,
@@ -128,7 +132,7 @@ impl Resolution {
 /// Settles an effect on the review desk (or still unknown).
 ///
 /// # Errors
-/// No reason, or nothing to settle.
+/// No reason, nothing to settle, or a key that would only repeat a stored error.
 pub fn resolve(
     agg: &Aggregate,
     effect: &Effect,
@@ -142,6 +146,7 @@ pub fn resolve(
     if !in_doubt {
         return Err(Refused::WrongState(effect.state.as_str()));
     }
+    may_send_again(effect, resolution)?;
     let mut draft = Draft::on(&agg.run, now);
     let after = resolved(effect, resolution, now);
     draft.entry(
@@ -156,10 +161,19 @@ pub fn resolve(
     Ok(draft.changed())
 }
 
+/// The way on from a spent key is a correction: a new event with a key of its own.
+fn may_send_again(effect: &Effect, resolution: &Resolution) -> Result<(), Refused> {
+    match (resolution, effect.reason.as_deref()) {
+        (Resolution::SendAgain, Some(KEY_POISONED)) => Err(Refused::KeyPoisoned(effect.id)),
+        _ => Ok(()),
+    }
+}
+
 fn resolved(effect: &Effect, resolution: &Resolution, now: Timestamp) -> Effect {
     let mut after = effect.clone();
     after.updated_at = now;
-    // A person's word settles the doubt, and with it the provider's key window starts anew.
+    // A person's word settles the doubt. It does not move the provider's key window: over there it began with the first
+    // send, and a second one that gets lost must not be re-issued after the key was forgotten (HC-25).
     after.unknown_since = None;
     after.reason = None;
     match resolution {
@@ -170,7 +184,6 @@ fn resolved(effect: &Effect, resolution: &Resolution, now: Timestamp) -> Effect 
         Resolution::SendAgain => {
             after.state = EffectState::Pending { due_at: now };
             after.reason = Some("send_again".into());
-            after.first_sent_at = None;
         }
         Resolution::Cancel => {
             after.state = EffectState::Cancelled;

@@ -36,6 +36,8 @@ pub struct Answer {
     pub body: Vec<u8>,
     /// False if the body was cut off by the peer, by time or by the limit.
     pub body_complete: bool,
+    /// True if the provider marked it as an answer that it had kept for our key ([`ReplayMark`](crate::provider::ReplayMark)).
+    pub replayed: bool,
 }
 
 /// What one attempt showed. Facts only.

@@ -1,6 +1,8 @@
 //! A provider: a named external system with a class and limits. Only what the rules ask about; URLs, credentials and
 //! templates live with the connectors.
 
+use serde_json::Value;
+
 use crate::{ids::ProviderName, retry::Backoff};
 
 /// The default margin: a settlement waits out a database restart of half a minute before the sweeper calls it lost.
@@ -27,8 +29,8 @@ pub struct Provider {
     pub refused_statuses: Vec<u16>,
     /// Statuses that the provider documents as "not done": 503 for overload.
     pub not_done_statuses: Vec<u16>,
-    /// 409 means that the key is in use over there.
-    pub conflict_is_in_flight: bool,
+    /// What its documentation says about keys it has seen, and where that was read.
+    pub declared: Declared,
     /// True: an answer of 2xx must carry an id where the effect type names a pointer.
     pub external_id_required: bool,
     /// The longest one attempt can take in all, in milliseconds; the dispatcher's lease is this plus a margin.
@@ -57,6 +59,47 @@ impl Class {
             Self::Advisory => "advisory",
         }
     }
+}
+
+/// What the provider's documentation says about keys it has seen. What is not declared is not relied on.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Declared {
+    /// How it says that our key is in use over there right now.
+    pub in_flight: Vec<InFlight>,
+    /// True: an answer is kept even if it is an error, so the same key only ever repeats it.
+    pub replays_errors: bool,
+    /// How it marks an answer that it had kept.
+    pub replayed: Option<ReplayMark>,
+    /// Whether another body under a known key is refused; `None` where nobody said.
+    pub compares_body: Option<bool>,
+    /// Where all this was read.
+    pub facts: Option<Facts>,
+}
+
+/// An answer that means "this key is in use": the status, and a member of the body where the status alone has other
+/// meanings too.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InFlight {
+    pub status: u16,
+    /// JSON Pointer and value.
+    pub member: Option<(String, Value)>,
+}
+
+/// A header line that marks an answer which was kept for our key. The value is compared without regard to case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReplayMark {
+    pub header: String,
+    pub equals: String,
+}
+
+/// Where the facts were read, and when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Facts {
+    /// The preset that gave what the section left out.
+    pub preset: Option<String>,
+    pub source: String,
+    /// The day, as it was written.
+    pub checked: String,
 }
 
 /// A way to ask without writing.

@@ -17,8 +17,9 @@ use serde_json::Value;
 
 use crate::{
     engine::{Engine, Step},
-    error::{EngineError, Result},
+    error::Result,
     inline::find,
+    operate::refused,
 };
 
 /// A command of an operator.
@@ -105,8 +106,7 @@ fn transition(agg: &Aggregate, actor: &Actor, act: &Act, reason: &str, now: Time
     match made {
         Ok(transition) => Ok(Some(transition)),
         Err(Refused::WrongState(_)) => Ok(None),
-        Err(Refused::NotEntitled) => Err(EngineError::NotEntitled),
-        Err(Refused::ReasonRequired) => Err(EngineError::ReasonRequired),
+        Err(why) => Err(refused(agg, why)),
     }
 }
 

@@ -139,10 +139,13 @@ impl Engine {
         let Some(provider) = self.policy().provider(&effect.provider) else { return };
         let applies = sending::applies(&run, &effect);
         let gate = Gate::new(self.clone(), applies, started_at, provider.provider.attempt_ms_max);
-        let (report, found) = match caught(self.perform(provider, &effect, &gate)).await {
+        let (report, mut found) = match caught(self.perform(provider, &effect, &gate)).await {
             Ok(seen) => seen,
             Err(words) => broken(&words, gate.was_opened()),
         };
+        if self.repeats_itself(&report, &found, &effect, provider).await {
+            found.mark_repeat();
+        }
         self.count(&effect, &found, self.now(), started_at);
         probe::at("dispatch.before_settle").await;
         if let Err(error) = self.settle(run, effect, provider, started_at, &report, &found).await {
@@ -160,6 +163,23 @@ impl Engine {
         let success = provider.connector.success(&effect.effect_type);
         let found = retry::classify(&report, &provider.provider, &success, self.now());
         (report, found)
+    }
+
+    /// True where the provider keeps errors without marking them, and gave this one under this key before. A database
+    /// that does not answer leaves it at "unknown": the next attempt asks again.
+    async fn repeats_itself(
+        &self,
+        report: &Report,
+        found: &Classified,
+        effect: &Effect,
+        provider: &ProviderPolicy,
+    ) -> bool {
+        if !retry::wants_earlier(found, effect, &provider.provider) {
+            return false;
+        }
+        let attempts = self.store().attempt_list(effect.id.run).await.unwrap_or_default();
+        let earlier = attempts.iter().filter(|a| a.effect == effect.id && a.fence < effect.fence);
+        retry::is_same_error(report, earlier.filter_map(|a| a.end.as_ref()))
     }
 
     async fn settle(
@@ -233,7 +253,7 @@ fn broken(words: &str, was_opened: bool) -> (Report, Classified) {
     let (phase, class) = if was_opened { (Phase::Request, Class::Unknown) } else { (Phase::Resolve, Class::NotSent) };
     let detail = format!("the connector broke down: {words}");
     let report = Report { phase, bytes_sent: 0, answer: None, error: Some(detail.clone()), handle: None };
-    (report, Classified { class, external_id: None, retry_after_ms: None, detail: Some(detail) })
+    (report, Classified { class, external_id: None, retry_after_ms: None, detail: Some(detail), repeats: false })
 }
 
 enum Outcome {

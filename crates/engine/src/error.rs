@@ -39,6 +39,11 @@ pub enum EngineError {
     /// An inline effect may not begin now (G11). Nothing was written.
     #[error("actions are switched off")]
     SwitchOff,
+    /// An effect on the desk whose key only ever repeats a stored error (`retry::KEY_POISONED`).
+    #[error(
+        "the provider keeps an error under this key and would only repeat it: look whether it happened; if not, cancel it and make a correction, which has a key of its own"
+    )]
+    KeyPoisoned { effect: Box<EffectView> },
     #[error("this cannot be done in the state {state}")]
     WrongState { state: String, run: Box<RunView> },
     #[error("this wants the role operator, or one of those who were asked")]
@@ -83,6 +88,7 @@ impl EngineError {
             Self::EffectDiffers { .. } => "effect_differs",
             Self::NotBegun { .. } => "effect_not_begun",
             Self::SwitchOff => "switch_off",
+            Self::KeyPoisoned { .. } => "key_poisoned",
             Self::WrongState { .. } => "wrong_state",
             Self::NotEntitled => "forbidden",
             Self::ReasonRequired => "reason_required",

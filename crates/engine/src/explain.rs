@@ -6,6 +6,7 @@ use effectgate_core::{
     effect::{Attempt, Effect, EffectState},
     ids::{RunId, Tenant},
     journal::SealedEntry,
+    retry::KEY_POISONED,
     run::{Aggregate, RunState},
     sending::phase_word,
     switch::Switch,
@@ -137,9 +138,7 @@ fn sent(agg: &Aggregate) -> &'static str {
 pub fn reason(agg: &Aggregate, switches: &[Switch]) -> Reason {
     let because = |code: &str, text: String, next: &str| Reason { code: code.into(), text, next: next.into() };
     if let Some(effect) = agg.effects.iter().find(|e| matches!(e.state, EffectState::Review { .. })) {
-        let why = effect.reason.clone().unwrap_or_default();
-        let text = format!("whether {} happened at {} is not known ({why})", effect.effect_type, effect.provider);
-        return because("effect_in_review", text, "a person looks at the provider and settles it on the review desk");
+        return in_review(effect);
     }
     if let Some(effect) = agg.effects.iter().find(|e| matches!(e.state, EffectState::Unknown { .. })) {
         let text = format!("an attempt at {} has no known outcome", effect.provider);
@@ -163,6 +162,23 @@ pub fn reason(agg: &Aggregate, switches: &[Switch]) -> Reason {
             because("quarantined", format!("held back: {reason}"), "an operator releases or closes it, with a reason")
         }
     }
+}
+
+fn in_review(effect: &Effect) -> Reason {
+    let why = effect.reason.as_deref().unwrap_or_default();
+    let doubt = format!("whether {} happened at {} is not known", effect.effect_type, effect.provider);
+    let (text, next) = match why {
+        KEY_POISONED => (
+            format!("{doubt}: the provider keeps an error under its key and only ever repeats it"),
+            "a person looks at the provider; if it did not happen, it is cancelled and a correction made, with a key of its own",
+        ),
+        "key_window_over" => (
+            format!("{doubt}, and the provider may have forgotten its key, so the same key protects no more"),
+            "a person looks at the provider and settles it on the review desk",
+        ),
+        _ => (format!("{doubt} ({why})"), "a person looks at the provider and settles it on the review desk"),
+    };
+    Reason { code: "effect_in_review".into(), text, next: next.into() }
 }
 
 fn processing(agg: &Aggregate) -> Reason {

@@ -95,6 +95,10 @@ pub(crate) fn refused(agg: &Aggregate, why: Refused) -> EngineError {
     match why {
         Refused::NotEntitled => EngineError::NotEntitled,
         Refused::ReasonRequired => EngineError::ReasonRequired,
+        Refused::KeyPoisoned(id) => match find(agg, id) {
+            Ok(effect) => EngineError::KeyPoisoned { effect: Box::new(view::effect_view(&agg.run, effect, &[])) },
+            Err(error) => error,
+        },
         Refused::WrongState(state) => {
             EngineError::WrongState { state: state.to_owned(), run: Box::new(view::run_view(agg, None, &[])) }
         }

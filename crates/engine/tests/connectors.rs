@@ -90,6 +90,7 @@ fn settings(url: &str, request: RequestSettings) -> HttpSettings {
         allow_private: true,
         auth: None,
         key: KeyPlace::default(),
+        replayed: None,
         limits: PATIENT,
         effects: BTreeMap::from([(EffectType::new("note"), request)]),
         lookup: Some(LookupSettings {

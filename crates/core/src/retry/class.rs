@@ -102,11 +102,21 @@ pub struct Classified {
     /// The provider's wish, already bounded, in milliseconds.
     pub retry_after_ms: Option<i64>,
     pub detail: Option<String>,
+    /// True if the provider gave again what it keeps for our key: it says so, or it is the error it gave before.
+    pub repeats: bool,
 }
 
 impl Classified {
     pub(super) fn of(class: Class, detail: impl Into<String>) -> Self {
-        Self { class, external_id: None, retry_after_ms: None, detail: Some(detail.into()) }
+        Self { class, external_id: None, retry_after_ms: None, detail: Some(detail.into()), repeats: false }
+    }
+
+    /// Marks it as what the provider had kept for our key.
+    pub fn mark_repeat(&mut self) {
+        self.repeats = true;
+        let what = self.detail.take().unwrap_or_default();
+        self.detail =
+            Some(format!("{what}, again what it keeps under this key").trim_start_matches([',', ' ']).to_owned());
     }
 }
 

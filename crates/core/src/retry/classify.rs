@@ -5,8 +5,9 @@ use serde_json::Value;
 
 use super::{Class, Classified, Success};
 use crate::{
+    effect::{AttemptEnd, Effect},
     outcome::{Answer, Phase, Report},
-    provider::Provider,
+    provider::{InFlight, Provider},
     retry_after,
     time::Timestamp,
 };
@@ -48,6 +49,9 @@ fn answered(answer: &Answer, provider: &Provider, success: &Success, now: Timest
         300..=399 => Classified::of(Class::Redirect, format!("{status}: nothing is followed; correct the URL")),
         _ => Classified::of(status_class(status, answer, provider), format!("the provider answered {status}")),
     };
+    if answer.replayed {
+        found.mark_repeat();
+    }
     if matches!(found.class, Class::RateLimited | Class::Overloaded) {
         found.retry_after_ms = answer
             .retry_after
@@ -64,13 +68,18 @@ fn after_the_dot(answer: &Answer) -> Classified {
     let said = format!("the server answered {} to the message", answer.status);
     match answer.status {
         _ if !answer.body_complete => Classified::of(Class::Unknown, "the reply was cut off"),
-        200..=299 => Classified { class: Class::Applied, external_id: None, retry_after_ms: None, detail: None },
+        200..=299 => {
+            Classified { class: Class::Applied, external_id: None, retry_after_ms: None, detail: None, repeats: false }
+        }
         400..=599 => Classified::of(Class::Refused, said),
         _ => Classified::of(Class::Unknown, said),
     }
 }
 
 fn status_class(status: u16, answer: &Answer, provider: &Provider) -> Class {
+    if provider.declared.in_flight.iter().any(|rule| is_in_flight(rule, answer)) {
+        return Class::ConflictInFlight;
+    }
     if provider.refused_statuses.contains(&status) {
         return Class::Refused;
     }
@@ -80,7 +89,6 @@ fn status_class(status: u16, answer: &Answer, provider: &Provider) -> Class {
     match status {
         429 => Class::RateLimited,
         401 | 403 => Class::Unauthorized,
-        409 if provider.conflict_is_in_flight => Class::ConflictInFlight,
         // Not by rule: a conflict may be our own earlier attempt; a time-out (408) or "too early" (425) says nothing.
         408 | 409 | 425 => Class::Unknown,
         400..=499 => Class::Refused,
@@ -89,12 +97,37 @@ fn status_class(status: u16, answer: &Answer, provider: &Provider) -> Class {
     }
 }
 
+fn is_in_flight(rule: &InFlight, answer: &Answer) -> bool {
+    rule.status == answer.status
+        && rule.member.as_ref().is_none_or(|(pointer, wanted)| {
+            serde_json::from_slice::<Value>(&answer.body).is_ok_and(|body| body.pointer(pointer) == Some(wanted))
+        })
+}
+
+/// True if an earlier attempt under the same key ended with the very error that `report` shows. At a provider that keeps
+/// errors and marks nothing, this is the sign that the key is spent: it will only ever repeat that error.
+#[must_use]
+pub fn is_same_error<'a>(report: &Report, mut earlier: impl Iterator<Item = &'a AttemptEnd>) -> bool {
+    let status = report.answer.as_ref().map(|answer| answer.status).filter(|status| *status >= 500);
+    status.is_some() && earlier.any(|end| end.status == status)
+}
+
+/// True if whoever settles should compare with the earlier attempts ([`is_same_error`]): where the provider marks what
+/// it had kept, its mark says more.
+#[must_use]
+pub fn wants_earlier(found: &Classified, effect: &Effect, provider: &Provider) -> bool {
+    let declared = &provider.declared;
+    let is_second = effect.attempts > 1 && found.class == Class::Unknown;
+    is_second && declared.replays_errors && declared.replayed.is_none()
+}
+
 fn succeeded(answer: &Answer, provider: &Provider, success: &Success) -> Classified {
     if !answer.body_complete {
         return Classified::of(Class::Unknown, "the answer was cut off");
     }
     let wants_body = success.external_id.is_some() || success.member.is_some();
-    let applied = Classified { class: Class::Applied, external_id: None, retry_after_ms: None, detail: None };
+    let applied =
+        Classified { class: Class::Applied, external_id: None, retry_after_ms: None, detail: None, repeats: false };
     if !wants_body {
         return applied;
     }

@@ -51,6 +51,10 @@ pub enum Verdict {
     },
 }
 
+/// The reason of a review where the provider keeps an error under our key and only ever gives it again: one more attempt
+/// would show nothing, and whether the first one did anything is not known.
+pub const KEY_POISONED: &str = "key_poisoned";
+
 /// Applies the matrix. `jitter` is from 0 to 1.
 #[must_use]
 pub fn verdict(found: &Classified, effect: &Effect, provider: &Provider, now: Timestamp, jitter: f64) -> Verdict {
@@ -68,6 +72,7 @@ pub fn verdict(found: &Classified, effect: &Effect, provider: &Provider, now: Ti
             Verdict::Review { reason: found.class.as_str() }
         }
         Class::Refused | Class::Redirect | Class::Unauthorized => Verdict::Fail { reason: found.class.as_str() },
+        Class::Unknown if found.repeats => Verdict::Review { reason: KEY_POISONED },
         Class::ConflictInFlight | Class::Unknown => Verdict::Unknown { look_at: first_look(provider, now, backoff) },
     }
 }

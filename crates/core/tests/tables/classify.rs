@@ -2,8 +2,9 @@
 //! HC-28).
 
 use effectgate_core::{
+    effect::{AttemptEnd, EffectState},
     outcome::{Answer, Phase, Report},
-    provider::{Class as ProviderClass, Provider},
+    provider::{Class as ProviderClass, Declared, InFlight, Provider, ReplayMark},
     retry::{self, Class, Classified, Success},
 };
 use serde_json::json;
@@ -11,7 +12,7 @@ use serde_json::json;
 use crate::given::*;
 
 fn answer(status: u16) -> Answer {
-    Answer { status, retry_after: None, body: br#"{"id":"x1"}"#.to_vec(), body_complete: true }
+    Answer { status, retry_after: None, body: br#"{"id":"x1"}"#.to_vec(), body_complete: true, replayed: false }
 }
 
 fn answered(answer: Answer) -> Report {
@@ -25,7 +26,9 @@ fn http(answer: Answer, provider: &Provider) -> Classified {
 
 /// 503 means "not done" and 409 "key in use" there.
 fn declares() -> Provider {
-    Provider { not_done_statuses: vec![503], conflict_is_in_flight: true, ..provider(ENFORCING) }
+    let in_flight = vec![InFlight { status: 409, member: None }];
+    let declared = Declared { in_flight, ..Declared::default() };
+    Provider { not_done_statuses: vec![503], declared, ..provider(ENFORCING) }
 }
 
 #[test]
@@ -238,4 +241,96 @@ fn an_id_that_is_no_id_is_cut() {
     let found = http(Answer { body: body.into(), ..answer(200) }, &provider(ENFORCING));
 
     assert_eq!(found.external_id.unwrap().chars().count(), retry::EXTERNAL_ID_CHARS_MAX);
+}
+
+/// A status that means "in use" only with its code, as some providers have it.
+fn with_code() -> Provider {
+    let rule = |status| InFlight { status, member: Some(("/errorCode".into(), json!("704"))) };
+    let declared = Declared { in_flight: vec![rule(422), rule(409)], ..Declared::default() };
+    Provider { declared, ..provider(ENFORCING) }
+}
+
+#[test]
+fn a_key_in_use_is_told_from_a_refusal_of_the_same_status() {
+    let table = [
+        (422, r#"{"errorCode":"704"}"#, Class::ConflictInFlight),
+        (409, r#"{"errorCode":"704"}"#, Class::ConflictInFlight),
+        (422, r#"{"errorCode":"100"}"#, Class::Refused),
+        (422, r#"{"errorCode":704}"#, Class::Refused),
+        (422, "", Class::Refused),
+        (422, "<html>704</html>", Class::Refused),
+        (409, r#"{"errorCode":"100"}"#, Class::Unknown),
+        (400, r#"{"errorCode":"704"}"#, Class::Refused),
+        (500, r#"{"errorCode":"704"}"#, Class::Unknown),
+    ];
+    for (status, body, class) in table {
+        let found = http(Answer { body: body.into(), ..answer(status) }, &with_code());
+
+        assert_eq!(found.class, class, "{status} {body}");
+    }
+}
+
+#[test]
+fn a_marked_answer_repeats_and_keeps_its_class() {
+    for (status, class) in [(200, Class::Applied), (400, Class::Refused), (500, Class::Unknown), (503, Class::Unknown)]
+    {
+        let found = http(Answer { replayed: true, ..answer(status) }, &provider(ENFORCING));
+        let fresh = http(answer(status), &provider(ENFORCING));
+
+        assert_eq!((found.class, fresh.class, fresh.repeats), (class, class, false), "{status}");
+        assert_eq!(found.repeats, class != Class::Applied, "{status}: a success is a success, kept or not");
+    }
+}
+
+#[test]
+fn the_same_5xx_twice_under_one_key_is_the_same_error() {
+    let ended = |status: Option<u16>| AttemptEnd {
+        at: at(0),
+        class: Class::Unknown,
+        phase: Phase::Answered,
+        bytes_sent: 9,
+        status,
+        detail: None,
+        handle: None,
+    };
+    let table: [(u16, &[Option<u16>], bool); 8] = [
+        (500, &[], false),
+        (500, &[Some(500)], true),
+        (500, &[Some(502), None, Some(500)], true),
+        (500, &[Some(502), Some(503)], false),
+        (503, &[Some(503)], true),
+        (408, &[Some(408)], false),
+        (409, &[Some(409)], false),
+        (500, &[None], false),
+    ];
+    for (status, earlier, is_same) in table {
+        let earlier: Vec<AttemptEnd> = earlier.iter().copied().map(ended).collect();
+
+        assert_eq!(retry::is_same_error(&answered(answer(status)), earlier.iter()), is_same, "{status} {earlier:?}");
+    }
+    let silent = Report { answer: None, phase: Phase::Request, ..answered(answer(500)) };
+    assert!(!retry::is_same_error(&silent, [ended(None)].iter()), "silence is no error that could be kept");
+}
+
+#[test]
+fn earlier_attempts_are_compared_only_where_errors_are_kept_unmarked() {
+    let keeps = |replays_errors, marks: bool| {
+        let replayed = marks.then(|| ReplayMark { header: "Idempotent-Replayed".into(), equals: "true".into() });
+        Provider { declared: Declared { replays_errors, replayed, ..Declared::default() }, ..provider(ENFORCING) }
+    };
+    let table = [
+        // provider          attempts  status  compared
+        (keeps(true, false), 2, 500, true),
+        (keeps(true, false), 1, 500, false),
+        (keeps(true, false), 2, 400, false),
+        (keeps(true, true), 2, 500, false),
+        (keeps(false, false), 2, 500, false),
+    ];
+    for (provider, attempts, status, compared) in table {
+        let mut effect = effect(1, EffectState::Sending);
+        effect.attempts = attempts;
+        let found = http(answer(status), &provider);
+
+        assert_eq!(retry::wants_earlier(&found, &effect, &provider), compared, "{attempts} {status}");
+    }
 }

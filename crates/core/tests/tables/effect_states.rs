@@ -31,7 +31,8 @@ const COMMANDS: [Command; 11] = [
     ("send again", |agg| resolve(agg, &Resolution::SendAgain)),
     ("never mind", |agg| resolve(agg, &Resolution::Cancel)),
     ("late report", |agg| {
-        let found = Classified { class: Class::Applied, external_id: None, retry_after_ms: None, detail: None };
+        let found =
+            Classified { class: Class::Applied, external_id: None, retry_after_ms: None, detail: None, repeats: false };
         sending::late_report(&agg.run, &agg.effects[0], &found, at(0))
     }),
     ("begin", |agg| match inline::begin(agg, &owner(), Fence(1), &wanted(1), &go(), true, at(0)) {

@@ -5,6 +5,7 @@ use effectgate_core::{
     lease::{self, Claim},
     operate::{self, Asker, Refused, Resolution},
     provider::Class as ProviderClass,
+    retry::KEY_POISONED,
     run::{Aggregate, AwaitReason, RunState},
     sending::{self, Due},
 };
@@ -62,6 +63,29 @@ fn hc_46_each_decision_to_send_again_is_one_more_attempt_with_the_same_key() {
 
         assert_eq!(run.effects[0].provider_key, key);
         assert_eq!(run.effects[0].fence.0, 1 + round);
+    }
+}
+
+#[test]
+fn hc_25_a_persons_word_moves_no_key_window() {
+    let first = effect_in_review(3).first_sent_at;
+    for resolution in [Resolution::SendAgain, Resolution::Cancel, Resolution::Happened { external_id: None }] {
+        let before = agg(RunState::Approved, vec![effect_in_review(3)]);
+
+        let after = resolve(&before, 0, &resolution).unwrap();
+
+        assert_eq!((first.is_some(), after.effects[0].first_sent_at), (true, first), "{resolution:?}");
+    }
+}
+
+#[test]
+fn a_key_that_only_repeats_an_error_is_not_sent_again() {
+    let spent = Effect { reason: Some(KEY_POISONED.into()), ..effect_in_review(2) };
+    let before = agg(RunState::Approved, vec![spent.clone()]);
+
+    assert_eq!(resolve(&before, 0, &Resolution::SendAgain).err(), Some(Refused::KeyPoisoned(spent.id)));
+    for resolution in [Resolution::Cancel, Resolution::Happened { external_id: None }] {
+        assert!(resolve(&before, 0, &resolution).unwrap().effects[0].state.is_final(), "{resolution:?}");
     }
 }
 

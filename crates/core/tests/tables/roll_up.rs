@@ -30,9 +30,9 @@ fn end(agg: &Aggregate, n: usize, end: End) -> Aggregate {
 }
 
 fn settle(agg: &Aggregate, effect: &Effect, class: Class) -> effectgate_core::transition::Transition {
-    let answer = Answer { status: 200, retry_after: None, body: Vec::new(), body_complete: true };
+    let answer = Answer { status: 200, retry_after: None, body: Vec::new(), body_complete: true, replayed: false };
     let report = Report { phase: Phase::Answered, bytes_sent: 9, answer: Some(answer), error: None, handle: None };
-    let found = Classified { class, external_id: Some("x".into()), retry_after_ms: None, detail: None };
+    let found = Classified { class, external_id: Some("x".into()), retry_after_ms: None, detail: None, repeats: false };
     sending::settle(&agg.run, effect, &provider(ENFORCING), at(0), &report, &found, at(1), 0.0)
 }
 

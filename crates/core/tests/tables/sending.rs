@@ -95,7 +95,8 @@ fn row(class: Class, attempts: i32, unknown: bool, state: &'static str, attempts
 fn settle(agg: &Aggregate, class: Class, provider_class: ProviderClass, now: Timestamp) -> (Aggregate, Vec<Alert>) {
     let report = Report { phase: Phase::Request, bytes_sent: 7, answer: None, error: Some("x".into()), handle: None };
     let id = (class == Class::Applied).then(|| "x1".to_owned());
-    let found = Classified { class, external_id: id, retry_after_ms: None, detail: Some("switch_off".into()) };
+    let found =
+        Classified { class, external_id: id, retry_after_ms: None, detail: Some("switch_off".into()), repeats: false };
     let provider = provider(provider_class);
     let t = sending::settle(&agg.run, &agg.effects[0], &provider, at(-5), &report, &found, now, 0.0);
     let (id, fence) = (agg.effects[0].id, agg.effects[0].fence);
@@ -206,7 +207,8 @@ fn g_8_a_started_attempt_without_an_end_is_unknown_never_pending() {
 fn a_late_report_is_recorded_and_told_and_changes_nothing() {
     for state in effect_states() {
         let before = agg(RunState::Approved, vec![effect(1, state), effect(2, PENDING)]);
-        let found = Classified { class: Class::Refused, external_id: None, retry_after_ms: None, detail: None };
+        let found =
+            Classified { class: Class::Refused, external_id: None, retry_after_ms: None, detail: None, repeats: false };
 
         let t = sending::late_report(&before.run, &before.effects[0], &found, at(1)).unwrap();
         let after = applied(&before, &t);

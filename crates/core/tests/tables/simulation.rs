@@ -337,7 +337,7 @@ fn answer(world: &mut World, dice: &mut Dice) {
     }
     let Some(effect) = world.agg.effects.iter().find(|e| e.id == claimed.id).cloned() else { return };
     let report = Report { phase: Phase::Answered, bytes_sent: 1, answer: None, error: None, handle: None };
-    let found = Classified { class, external_id: None, retry_after_ms: None, detail: None };
+    let found = Classified { class, external_id: None, retry_after_ms: None, detail: None, repeats: false };
     let now = world.now();
     if effect.fence == claimed.fence && effect.state == EffectState::Sending {
         let t = sending::settle(&world.agg.run, &effect, &world.provider, now, &report, &found, now, 0.5);

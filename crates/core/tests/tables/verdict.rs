@@ -9,7 +9,7 @@ use effectgate_core::{
 use crate::given::*;
 
 fn found(class: Class) -> Classified {
-    Classified { class, external_id: None, retry_after_ms: None, detail: None }
+    Classified { class, external_id: None, retry_after_ms: None, detail: None, repeats: false }
 }
 
 /// One word, for the table.
@@ -148,5 +148,23 @@ fn hc_25_the_key_holds_inside_the_window_less_the_margin() {
 
         assert_eq!(retry::key_holds(&effect, &provider(ENFORCING), at(0)), holds, "{first:?}");
         assert!(!retry::key_holds(&effect, &provider(ProviderClass::Advisory), at(0)), "{first:?}");
+    }
+}
+
+#[test]
+fn an_answer_that_the_provider_keeps_is_not_asked_for_again() {
+    let poisoned = "review key_poisoned".to_owned();
+    for class in Class::ALL {
+        for (attempts, unknown) in [(1, false), (2, true), (3, true)] {
+            let mut effect = effect(1, EffectState::Sending);
+            effect.attempts = attempts;
+            effect.unknown_since = unknown.then(|| at(-1));
+            let kept = Classified { repeats: true, ..found(class) };
+
+            let verdict = |found: &Classified| name(&retry::verdict(found, &effect, &provider(ENFORCING), at(0), 0.5));
+
+            let expected = if class == Class::Unknown { poisoned.clone() } else { verdict(&found(class)) };
+            assert_eq!(verdict(&kept), expected, "{class:?} {attempts}: only where nothing is known does it matter");
+        }
     }
 }

@@ -35,6 +35,9 @@ pub(crate) struct ProviderConfig {
     /// 409 means that our key is in use over there right now.
     #[serde(default)]
     pub(crate) conflict_in_flight: bool,
+    /// The same, where the status alone does not say it.
+    #[serde(default)]
+    pub(crate) in_flight: Vec<InFlightConfig>,
     /// A 2xx without the id is not a success.
     #[serde(default)]
     pub(crate) external_id_required: bool,
@@ -180,8 +183,28 @@ pub(crate) struct FactsConfig {
     pub(crate) checked: String,
     /// Whether another body under a known key is refused over there.
     pub(crate) compares_body: Option<bool>,
-    /// Whether an error is kept and given again under the same key.
+    /// Whether an error is kept and given again under the same key. True: the same 5xx twice under one key goes to a
+    /// person, where no mark (`replayed`) says more.
     pub(crate) replays_errors: Option<bool>,
+    /// The header line that marks an answer which was kept.
+    pub(crate) replayed: Option<ReplayMarkConfig>,
+}
+
+/// `{ header = "Idempotent-Replayed", equals = "true" }`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReplayMarkConfig {
+    pub(crate) header: String,
+    pub(crate) equals: String,
+}
+
+/// `{ status = 422, pointer = "/errorCode", equals = "704" }`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct InFlightConfig {
+    pub(crate) status: u16,
+    pub(crate) pointer: String,
+    pub(crate) equals: Value,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

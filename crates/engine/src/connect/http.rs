@@ -11,8 +11,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use effectgate_core::outcome::{Answer, Phase, Report};
+use effectgate_core::provider::ReplayMark;
 use http::header::{CONNECTION, CONTENT_LENGTH, HOST, RETRY_AFTER, TRANSFER_ENCODING};
-use http::{HeaderName, HeaderValue, Method, Request, Response};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{self, SendRequest};
@@ -65,11 +66,32 @@ pub async fn send(
     tls: &Tls,
     gate: &dyn WriteGate,
 ) -> Report {
+    send_keyed(request, None, limits, guard, tls, gate).await
+}
+
+/// [`send`] to a provider that may mark an answer as one it had kept for our key.
+pub async fn send_keyed(
+    request: HttpRequest,
+    mark: Option<&ReplayMark>,
+    limits: &HttpLimits,
+    guard: &EgressGuard,
+    tls: &Tls,
+    gate: &dyn WriteGate,
+) -> Report {
     let total = Instant::now() + Duration::from_millis(limits.total_ms);
     match prepare(request, limits, guard, tls, gate, total).await {
-        Ok((line, request)) => exchange(line, request, limits, total).await,
+        Ok((line, request)) => exchange(line, request, Reading { limits, total, mark }).await,
         Err(failed) => failed.into(),
     }
+}
+
+/// How an answer is read.
+#[derive(Clone, Copy)]
+struct Reading<'a> {
+    limits: &'a HttpLimits,
+    /// The end of the whole attempt.
+    total: Instant,
+    mark: Option<&'a ReplayMark>,
 }
 
 /// Everything before the first byte. A failure here proves that nothing was sent.
@@ -112,7 +134,7 @@ enum Ended {
     },
 }
 
-async fn exchange(line: Line, request: Request<Full<Bytes>>, limits: &HttpLimits, total: Instant) -> Report {
+async fn exchange(line: Line, request: Request<Full<Bytes>>, reading: Reading<'_>) -> Report {
     let sent = line.sent;
     let before = sent.bytes();
     let ended = match http1::handshake(TokioIo::new(line.io)).await {
@@ -125,7 +147,7 @@ async fn exchange(line: Line, request: Request<Full<Bytes>>, limits: &HttpLimits
             };
             tokio::select! {
                 biased;
-                ended = converse(&mut sender, request, limits, total) => ended,
+                ended = converse(&mut sender, request, reading) => ended,
                 never = drive => match never {},
             }
         }
@@ -147,27 +169,29 @@ fn report(ended: Ended, bytes_sent: u64) -> Report {
     }
 }
 
-async fn converse(
-    sender: &mut SendRequest<Full<Bytes>>,
-    request: Request<Full<Bytes>>,
-    limits: &HttpLimits,
-    total: Instant,
-) -> Ended {
-    let first_byte = total.min(Instant::now() + Duration::from_millis(limits.first_byte_ms));
+async fn converse(sender: &mut SendRequest<Full<Bytes>>, request: Request<Full<Bytes>>, reading: Reading<'_>) -> Ended {
+    let first_byte = reading.total.min(Instant::now() + Duration::from_millis(reading.limits.first_byte_ms));
     let silent = |handed_back: bool, error: String| Ended::Silent { handed_back, error };
     match timeout_at(first_byte, sender.try_send_request(request)).await {
         Err(_) => silent(false, "no status line in time".to_owned()),
         Ok(Err(mut error)) => silent(error.take_message().is_some(), words(error.error())),
-        Ok(Ok(response)) => answered(response, limits, total).await,
+        Ok(Ok(response)) => answered(response, reading).await,
     }
 }
 
-async fn answered(response: Response<Incoming>, limits: &HttpLimits, total: Instant) -> Ended {
+async fn answered(response: Response<Incoming>, reading: Reading<'_>) -> Ended {
+    let Reading { limits, total, mark } = reading;
     let status = response.status().as_u16();
     let retry_after = response.headers().get(RETRY_AFTER);
     let retry_after = retry_after.map(|v| String::from_utf8_lossy(v.as_bytes()).into_owned());
+    let replayed = mark.is_some_and(|mark| is_marked(response.headers(), mark));
     let (body, error) = read_body(response.into_body(), limits.answer_bytes_max, total).await;
-    Ended::Answered { answer: Answer { status, retry_after, body, body_complete: error.is_none() }, error }
+    Ended::Answered { answer: Answer { status, retry_after, body, body_complete: error.is_none(), replayed }, error }
+}
+
+fn is_marked(headers: &HeaderMap, mark: &ReplayMark) -> bool {
+    let says_so = |value: &HeaderValue| value.as_bytes().trim_ascii().eq_ignore_ascii_case(mark.equals.as_bytes());
+    headers.get_all(&mark.header).iter().any(says_so)
 }
 
 /// Reads at most `limit` bytes; says why if that was not all.

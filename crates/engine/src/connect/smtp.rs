@@ -279,6 +279,6 @@ impl From<Stop> for Report {
 impl From<Reply> for Answer {
     fn from(reply: Reply) -> Self {
         let body = reply.lines.join("\n").into_bytes();
-        Self { status: reply.code, retry_after: None, body, body_complete: true }
+        Self { status: reply.code, retry_after: None, body, body_complete: true, replayed: false }
     }
 }

@@ -12,6 +12,7 @@ use effectgate_core::{
     effect::Effect,
     ids::EffectType,
     outcome::{Phase, Report},
+    provider::ReplayMark,
     retry::{Look, Success},
 };
 use http::{HeaderName, HeaderValue, Method};
@@ -29,7 +30,7 @@ use crate::{
     connect::{
         AlwaysOpen, WriteGate,
         guard::EgressGuard,
-        http::{HttpLimits, HttpRequest, send},
+        http::{HttpLimits, HttpRequest, send, send_keyed},
         template::Facts,
         tls::Tls,
     },
@@ -48,6 +49,8 @@ pub struct HttpSettings {
     pub allow_private: bool,
     pub auth: Option<Auth>,
     pub key: KeyPlace,
+    /// How it marks an answer that it had kept for our key.
+    pub replayed: Option<ReplayMark>,
     pub limits: HttpLimits,
     pub effects: BTreeMap<EffectType, RequestSettings>,
     pub lookup: Option<LookupSettings>,
@@ -67,6 +70,7 @@ pub struct HttpConnector {
     tls: Tls,
     auth: Option<(String, SecretString)>,
     key: KeyPlace,
+    replayed: Option<ReplayMark>,
     limits: HttpLimits,
     effects: BTreeMap<EffectType, Compiled>,
     lookup: Option<Lookup>,
@@ -82,6 +86,7 @@ impl HttpConnector {
         let guard = judge_url(settings, &mut faults);
         let auth = settings.auth.as_ref().map(|auth| faults.keep(auth.header())).unwrap_or_default();
         judge_key(&settings.key, auth.as_ref(), &mut faults);
+        judge_mark(settings.replayed.as_ref(), &mut faults);
         let mut effects = BTreeMap::new();
         for (name, request) in &settings.effects {
             let at = format!("effects.{name}");
@@ -91,8 +96,8 @@ impl HttpConnector {
         }
         let lookup = settings.lookup.as_ref().and_then(|lookup| Lookup::new(lookup, &mut faults));
         let base = settings.url.as_str().trim_end_matches('/').to_owned();
-        let (key, limits) = (settings.key.clone(), settings.limits);
-        faults.or(guard.map(|guard| Self { base, guard, tls, auth, key, limits, effects, lookup }))
+        let (key, replayed, limits) = (settings.key.clone(), settings.replayed.clone(), settings.limits);
+        faults.or(guard.map(|guard| Self { base, guard, tls, auth, key, replayed, limits, effects, lookup }))
     }
 
     fn request(&self, effect: &Effect) -> Result<HttpRequest, String> {
@@ -141,7 +146,9 @@ impl HttpConnector {
 impl Connector for HttpConnector {
     async fn attempt(&self, effect: &Effect, gate: &dyn WriteGate) -> Report {
         let report = match self.request(effect) {
-            Ok(request) => send(request, &self.limits, &self.guard, &self.tls, gate).await,
+            Ok(request) => {
+                send_keyed(request, self.replayed.as_ref(), &self.limits, &self.guard, &self.tls, gate).await
+            }
             Err(error) => Report::not_sent(Phase::Resolve, format!("the request could not be made: {error}")),
         };
         Report { handle: Some(self.handle(effect)), ..report }
@@ -216,5 +223,12 @@ fn judge_key(key: &KeyPlace, auth: Option<&(String, SecretString)>, faults: &mut
             faults.add("key_field", format!("{name:?} is not a plain name"), "Use letters, digits, _ - and dots.");
         }
         _ => {}
+    }
+}
+
+fn judge_mark(mark: Option<&ReplayMark>, faults: &mut Faults) {
+    if let Some(mark) = mark.filter(|mark| HeaderName::try_from(mark.header.as_str()).is_err()) {
+        let what = format!("{:?} is not a header name", mark.header);
+        faults.add("facts.replayed.header", what, "Use letters, digits and hyphens.");
     }
 }

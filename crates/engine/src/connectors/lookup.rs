@@ -150,7 +150,8 @@ mod tests {
     }
 
     fn answer(status: u16, body: &str, body_complete: bool) -> Report {
-        let answer = Answer { status, retry_after: None, body: body.as_bytes().to_vec(), body_complete };
+        let answer =
+            Answer { status, retry_after: None, body: body.as_bytes().to_vec(), body_complete, replayed: false };
         Report { phase: Phase::Answered, bytes_sent: 9, answer: Some(answer), error: None, handle: None }
     }
 

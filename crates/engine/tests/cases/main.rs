@@ -13,6 +13,7 @@ mod guarantees;
 mod kill_switch;
 mod model_output;
 mod outbox;
+mod poisoned_key;
 mod reconciliation;
 mod reservation;
 mod retention;

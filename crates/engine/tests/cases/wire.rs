@@ -42,6 +42,7 @@ fn http(url: &str, first_byte_ms: u64) -> Arc<dyn Connector> {
         allow_private: true,
         auth: Some(Auth::Bearer(SecretString::from("s3cret"))),
         key: KeyPlace::default(),
+        replayed: None,
         limits: HttpLimits { connect_ms: 20_000, first_byte_ms, total_ms: 20_000, answer_bytes_max: 4_096 },
         effects: BTreeMap::from([(EffectType::new("note"), note)]),
         lookup: None,

@@ -24,7 +24,7 @@ use effectgate_core::{
     key::KeyPolicy,
     operate::Resolution,
     payload::IdentityRule,
-    provider::{self as core_provider, Breaker, Class, Provider, Rate},
+    provider::{self as core_provider, Breaker, Class, Declared, Provider, Rate},
     retry::Backoff,
     run::{Aggregate, Origin},
     switch::{Ceiling, Receipt, Scope},
@@ -87,6 +87,8 @@ pub struct Options {
     pub mail_gate: Option<Gate>,
     pub class: Class,
     pub lookup: Option<core_provider::Lookup>,
+    /// What `crm` says about keys it has seen.
+    pub declared: Declared,
     /// Attempts of an effect.
     pub attempts_max: i32,
     /// Claims of a run.
@@ -128,6 +130,7 @@ impl Default for Options {
             mail_gate: None,
             class: Class::Advisory,
             lookup: None,
+            declared: Declared::default(),
             attempts_max: 5,
             claims_max: 5,
             repairs_max: 1,
@@ -455,7 +458,7 @@ fn policy(options: &Options, scripted: &Scripted) -> Policy {
         retry_after_ms_max: HOUR,
         refused_statuses: vec![],
         not_done_statuses: vec![503],
-        conflict_is_in_flight: false,
+        declared: options.declared.clone(),
         external_id_required: false,
         attempt_ms_max: options.attempt_ms_max,
         sending_margin_ms: 30_000,

@@ -26,6 +26,8 @@ pub enum Answer {
     OkWith(u16, String),
     /// Does not execute; answers this status, with a Retry-After.
     Status(u16, Option<String>),
+    /// Answers this status, marked as an answer that was kept for the key.
+    Replayed(u16),
     /// Executes, and the answer is lost.
     AcceptThenDrop,
     /// Nothing could be sent.
@@ -153,7 +155,7 @@ impl Scripted {
 }
 
 fn answered(status: u16, body: String, retry_after: Option<String>) -> Report {
-    let answer = WireAnswer { status, retry_after, body: body.into_bytes(), body_complete: true };
+    let answer = WireAnswer { status, retry_after, body: body.into_bytes(), body_complete: true, replayed: false };
     Report { phase: Phase::Answered, bytes_sent: 100, answer: Some(answer), error: None, handle: None }
 }
 
@@ -182,6 +184,12 @@ impl Connector for Scripted {
             Answer::Status(status, retry_after) => {
                 self.note(effect, false);
                 answered(status, String::new(), retry_after)
+            }
+            Answer::Replayed(status) => {
+                self.note(effect, false);
+                let mut report = answered(status, String::new(), None);
+                report.answer.as_mut().unwrap().replayed = true;
+                report
             }
             Answer::AcceptThenDrop => {
                 self.note(effect, true);

@@ -167,7 +167,7 @@ impl SimProvider {
 
 fn answered(status: u16, key: &str) -> Report {
     let body = format!(r#"{{"id":"ext_{key}"}}"#).into_bytes();
-    let answer = Answer { status, retry_after: None, body, body_complete: true };
+    let answer = Answer { status, retry_after: None, body, body_complete: true, replayed: false };
     Report { phase: Phase::Answered, bytes_sent: 100, answer: Some(answer), error: None, handle: None }
 }
 

@@ -34,9 +34,9 @@ const REASON: &[Code] = &[Code::ReasonRequired, Code::ReasonTooLong];
 fn own(operation: &str) -> Vec<Code> {
     use Code::{
         AlreadyDecided, ApprovalOver, BadKey, BadLease, CannotDecide, EffectDiffers, EffectNotBegun, EffectsChanged,
-        EffectsOpen, InvalidEdit, InvalidOutput, InvalidPayload, LeaseLost, LocalAccountsOff, LoginRequired,
-        NotInAudience, NotQualified, NothingChanged, PayloadConflict, SeparationOfDuties, SwitchOff, TooManyEdits,
-        UnknownClass, UnknownFlow, WrongState,
+        EffectsOpen, InvalidEdit, InvalidOutput, InvalidPayload, KeyPoisoned, LeaseLost, LocalAccountsOff,
+        LoginRequired, NotInAudience, NotQualified, NothingChanged, PayloadConflict, SeparationOfDuties, SwitchOff,
+        TooManyEdits, UnknownClass, UnknownFlow, WrongState,
     };
     let (own, reason): (&[Code], bool) = match operation {
         "reserve" => (&[BadKey, BadLease, UnknownFlow, InvalidPayload, PayloadConflict], false),
@@ -47,7 +47,8 @@ fn own(operation: &str) -> Vec<Code> {
         "fail" => (&[LeaseLost, EffectsOpen, UnknownClass, UnknownFlow], false),
         "begin_effect" => (&[InvalidPayload, EffectDiffers, LeaseLost, SwitchOff, UnknownFlow], false),
         "settle_effect" => (&[LeaseLost, EffectNotBegun], false),
-        "cancel_effect" | "resolve_effect" | "release_run" | "close_run" | "withdraw_approval" => (&[WrongState], true),
+        "resolve_effect" => (&[WrongState, KeyPoisoned], true),
+        "cancel_effect" | "release_run" | "close_run" | "withdraw_approval" => (&[WrongState], true),
         "turn_switch" => (&[], true),
         "decide" => (
             &[

@@ -91,6 +91,7 @@ codes! {
     EffectsOpen = "effects_open", CONFLICT, "Inline effects were begun and not settled";
     EffectNotBegun = "effect_not_begun", CONFLICT, "This effect is not in the hands of this worker";
     WrongState = "wrong_state", CONFLICT, "From this state there is no such way";
+    KeyPoisoned = "key_poisoned", CONFLICT, "The provider would only repeat an error that it keeps";
     SwitchOff = "switch_off", CONFLICT, "Actions are switched off";
     ApprovalOver = "approval_over", CONFLICT, "This approval has ended";
     EffectsChanged = "effects_changed", CONFLICT, "The effects are not the ones that were shown";

@@ -32,6 +32,7 @@ impl From<EngineError> for Problem {
             EngineError::EffectDiffers { effect } => Self::new(Code::EffectDiffers, said).with("effect", &effect),
             EngineError::NotBegun { effect } => Self::new(Code::EffectNotBegun, said).with("effect", &effect),
             EngineError::WrongState { run, .. } => Self::new(Code::WrongState, said).with("run", &run),
+            EngineError::KeyPoisoned { effect } => Self::new(Code::KeyPoisoned, said).with("effect", &effect),
             EngineError::SwitchOff => Self::new(Code::SwitchOff, said),
             EngineError::NotEntitled => Self::new(Code::Forbidden, said),
             EngineError::ReasonRequired => Self::new(Code::ReasonRequired, said).at("/reason"),

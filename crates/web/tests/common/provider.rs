@@ -52,7 +52,7 @@ impl Connector for Scripted {
         let body = format!(r#"{{"id":"ext_{}"}}"#, inner.seen.len()).into_bytes();
         match inner.script.pop_front().unwrap_or(Answer::Ok) {
             Answer::Ok => {
-                let answer = WireAnswer { status: 200, retry_after: None, body, body_complete: true };
+                let answer = WireAnswer { status: 200, retry_after: None, body, body_complete: true, replayed: false };
                 Report { phase: Phase::Answered, bytes_sent: 100, answer: Some(answer), error: None, handle: None }
             }
             Answer::AcceptThenDrop => {

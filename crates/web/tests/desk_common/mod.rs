@@ -68,7 +68,8 @@ impl Connector for Crm {
         }
         let mut state = self.0.lock().unwrap();
         state.attempts += 1;
-        let reply = |status| Reply { status, retry_after: None, body: b"{}".to_vec(), body_complete: true };
+        let reply =
+            |status| Reply { status, retry_after: None, body: b"{}".to_vec(), body_complete: true, replayed: false };
         match state.answers.pop_front().flatten() {
             Some(status) => Report {
                 phase: Phase::Answered,

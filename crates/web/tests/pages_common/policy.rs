@@ -11,7 +11,7 @@ use effectgate_core::{
     key::KeyPolicy,
     outcome::{Phase, Report},
     payload::IdentityRule,
-    provider::{Breaker, Class, Provider, Rate},
+    provider::{Breaker, Class, Declared, Provider, Rate},
     retry::{Backoff, Look, Success},
     switch::Ceiling,
 };
@@ -93,7 +93,7 @@ fn provider(name: &str, smtp: bool, class: Class) -> (ProviderName, ProviderPoli
         retry_after_ms_max: HOUR,
         refused_statuses: vec![],
         not_done_statuses: vec![],
-        conflict_is_in_flight: false,
+        declared: Declared::default(),
         external_id_required: false,
         attempt_ms_max: 10_000,
         sending_margin_ms: 30_000,

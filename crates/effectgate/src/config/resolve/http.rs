@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use effectgate_core::{ids::EffectType, provider::Class};
+use effectgate_core::{
+    ids::EffectType,
+    provider::{Class, InFlight, ReplayMark},
+};
 use effectgate_engine::{
     connect::{http::HttpLimits, tls::Tls},
     connectors::{
@@ -17,8 +20,8 @@ use super::{
     provider::enforcing,
 };
 use crate::config::provider::{
-    AuthConfig, ClassWord, ContentWord, LookupConfig, LookupMethodWord, MemberConfig, MethodWord, ProviderConfig,
-    ProviderKind, RequestConfig,
+    AuthConfig, ClassWord, ContentWord, FactsConfig, InFlightConfig, LookupConfig, LookupMethodWord, MemberConfig,
+    MethodWord, ProviderConfig, ProviderKind, RequestConfig,
 };
 
 /// What an API call in a workflow may take.
@@ -43,13 +46,11 @@ pub(super) fn class(judge: &mut Judge<'_>, at: &str, provider: &ProviderConfig) 
                 let advice = "Say class = \"enforcing\" if the provider honours our key, or leave this out.";
                 judge.refuse(&format!("{at}.{member}"), what, advice);
             }
-            if provider.conflict_in_flight {
-                let what = "409 can only mean \"our key is in use\" where the provider keeps keys";
-                judge.refuse(
-                    &format!("{at}.conflict_in_flight"),
-                    what,
-                    "Say class = \"enforcing\", or leave this out.",
-                );
+            let members =
+                [("conflict_in_flight", provider.conflict_in_flight), ("in_flight", !provider.in_flight.is_empty())];
+            for (member, _) in members.into_iter().filter(|(_, is_there)| *is_there) {
+                let what = "an answer can only mean \"our key is in use\" where the provider keeps keys";
+                judge.refuse(&format!("{at}.{member}"), what, "Say class = \"enforcing\", or leave this out.");
             }
             Some(Class::Advisory)
         }
@@ -74,6 +75,7 @@ pub(super) fn connector(
         allow_private: provider.allow_private,
         auth,
         key: key?,
+        replayed: provider.facts.as_ref().and_then(replay_mark),
         limits,
         effects,
         lookup,
@@ -212,6 +214,33 @@ fn lookup(judge: &mut Judge<'_>, at: &str, config: &LookupConfig) -> LookupSetti
         list: config.list.clone(),
         in_progress: config.in_progress.as_ref().map(member),
     }
+}
+
+pub(super) fn replay_mark(facts: &FactsConfig) -> Option<ReplayMark> {
+    let mark = facts.replayed.as_ref()?;
+    Some(ReplayMark { header: mark.header.clone(), equals: mark.equals.clone() })
+}
+
+/// Answers that mean "our key is in use", told from others of their status by a member.
+pub(super) fn in_flight(judge: &mut Judge<'_>, at: &str, provider: &ProviderConfig) -> Vec<InFlight> {
+    for rule in &provider.in_flight {
+        if !(400..=599).contains(&rule.status) || !effectgate_core::json::is_pointer(&rule.pointer) {
+            let what = format!(
+                "{} with {:?} is not how an answer could say that our key is in use",
+                rule.status, rule.pointer
+            );
+            judge.refuse(
+                &format!("{at}.in_flight"),
+                what,
+                "Name a status from 400 to 599 and a JSON Pointer, as in /code.",
+            );
+        }
+    }
+    let rule = |rule: &InFlightConfig| InFlight {
+        status: rule.status,
+        member: Some((rule.pointer.clone(), rule.equals.clone())),
+    };
+    provider.in_flight.iter().map(rule).collect()
 }
 
 fn member(config: &MemberConfig) -> MemberIs {

@@ -4,7 +4,9 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use effectgate_core::{
     ids::ProviderName,
-    provider::{Breaker, Class, Lookup, Provider, Rate, SENDING_MARGIN_MS, SENDING_MARGIN_MS_MIN},
+    provider::{
+        Breaker, Class, Declared, Facts, InFlight, Lookup, Provider, Rate, SENDING_MARGIN_MS, SENDING_MARGIN_MS_MIN,
+    },
     retry::{Backoff, LOOK_MS_MAX},
 };
 use effectgate_engine::{connect::tls::Tls, connector::Connector, policy::ProviderPolicy};
@@ -108,13 +110,26 @@ fn common(
         retry_after_ms_max,
         refused_statuses: statuses.refused,
         not_done_statuses: statuses.not_done,
-        conflict_is_in_flight: provider.conflict_in_flight,
+        declared: declared(judge, at, provider),
         external_id_required: provider.external_id_required,
         attempt_ms_max: attempt_ms_max(provider),
         sending_margin_ms,
         rate: rate(judge, at, provider, workers),
         breaker: breaker(judge, at, provider),
     })
+}
+
+/// What the documentation says about keys that the provider has seen.
+fn declared(judge: &mut Judge<'_>, at: &str, provider: &ProviderConfig) -> Declared {
+    let conflict = provider.conflict_in_flight.then_some(InFlight { status: 409, member: None });
+    let facts = provider.facts.as_ref();
+    Declared {
+        in_flight: conflict.into_iter().chain(http::in_flight(judge, at, provider)).collect(),
+        replays_errors: facts.is_some_and(|facts| facts.replays_errors == Some(true)),
+        replayed: facts.and_then(http::replay_mark),
+        compares_body: facts.and_then(|facts| facts.compares_body),
+        facts: facts.map(|facts| Facts { preset: None, source: facts.source.clone(), checked: facts.checked.clone() }),
+    }
 }
 
 pub(super) fn unsigned_i32(value: i64) -> i32 {

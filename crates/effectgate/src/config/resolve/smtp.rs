@@ -149,6 +149,7 @@ fn foreign(judge: &mut Judge<'_>, at: &str, provider: &ProviderConfig) {
         ("lookup", provider.lookup.is_some()),
         ("first_byte_timeout_ms", provider.first_byte_timeout_ms.is_some()),
         ("conflict_in_flight", provider.conflict_in_flight),
+        ("in_flight", !provider.in_flight.is_empty()),
         ("external_id_required", provider.external_id_required),
     ];
     for (member, _) in members.into_iter().filter(|(_, is_there)| *is_there) {
