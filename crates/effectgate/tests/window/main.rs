@@ -1,0 +1,14 @@
+//! The crash window, opened on purpose: the real binary, a provider with a ledger, and the relay between them, which
+//! loses what the case says is lost. What really happened is asked of the ledger, never of the gate.
+#![allow(clippy::unwrap_used, reason = "tests may panic")]
+
+#[path = "../it/ground.rs"]
+#[allow(dead_code, unused_macros, unused_imports, reason = "shared with the tests of the binary")]
+mod ground;
+#[path = "../it/support.rs"]
+#[allow(dead_code, reason = "shared with the tests of the binary")]
+mod support;
+
+mod accepted;
+#[allow(dead_code, reason = "each file of cases takes its own part of it")]
+mod world;

@@ -1,0 +1,183 @@
+//! A gate on SQLite, a provider with a ledger, and the relay between them. Windows and pauses are short here; nothing
+//! else differs from a gate in service.
+
+use std::time::Duration;
+
+use effectgate_relay::{Counts, Fault, Mode, Relay, RelaySettings, Rule, Upstream};
+use effectgate_testkit::provider::{Ledger, ScriptedProvider};
+use serde_json::{Value, json};
+
+use crate::{
+    ground::{Backend, Calls as _, Ground, eventually},
+    support::Gate,
+};
+
+const OWNER: &str = "worker-1";
+
+/// Longer than any machine's hiccup.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Three providers behind the relay and a flow of the same name for each, whose one effect `act` goes without a person:
+/// `blind`, where nobody can be asked; `keeper`, which keeps our key for an hour; `brief`, whose key is good for three
+/// seconds after the first send.
+const CONFIG: &str = r#"
+[server]
+listen = "127.0.0.1:0"
+[database]
+url = "DATABASE"
+[actions]
+enabled = true
+[dispatcher]
+period_ms = 50
+[sweeper]
+period_ms = 50
+
+[providers.blind]
+kind = "http"
+url = "RELAY"
+allow_private = true
+timeout_ms = 5_000
+sending_margin_ms = 500
+attempts_max = 4
+backoff = { base_ms = 100, max_ms = 500 }
+breaker = { failures = 100 }
+effects.act = { path = "/blind", external_id = "/id" }
+
+[providers.keeper]
+kind = "http"
+class = "enforcing"
+url = "RELAY"
+allow_private = true
+timeout_ms = 5_000
+sending_margin_ms = 500
+key_header = "Idempotency-Key"
+key_window_ms = 3_600_000
+key_window_margin_ms = 60_000
+conflict_in_flight = true
+attempts_max = 4
+backoff = { base_ms = 100, max_ms = 500 }
+effects.act = { path = "/keeper", external_id = "/id" }
+
+[providers.brief]
+kind = "http"
+class = "enforcing"
+url = "RELAY"
+allow_private = true
+timeout_ms = 5_000
+sending_margin_ms = 500
+key_header = "Idempotency-Key"
+key_window_ms = 60_000
+key_window_margin_ms = 57_000
+attempts_max = 20
+backoff = { base_ms = 100, max_ms = 500 }
+effects.act = { path = "/brief", external_id = "/id" }
+
+[flows.blind]
+effects.act = { provider = "blind", impact = "low", reversible = true, gate = "none" }
+[flows.keeper]
+effects.act = { provider = "keeper", impact = "low", reversible = true, gate = "none" }
+[flows.brief]
+effects.act = { provider = "brief", impact = "low", reversible = true, gate = "none" }
+"#;
+
+/// Everything of one test.
+pub(crate) struct World {
+    pub(crate) ground: Ground,
+    pub(crate) gate: Gate,
+    pub(crate) relay: Relay,
+    pub(crate) provider: ScriptedProvider,
+}
+
+impl World {
+    /// A provider that answers 201 and keeps no keys, behind a relay that forwards and responds.
+    pub(crate) async fn new() -> Self {
+        Self::with(CONFIG).await
+    }
+
+    /// The same with a provider that keeps keys.
+    pub(crate) async fn keeping_keys() -> Self {
+        let world = Self::new().await;
+        world.provider.enforce("Idempotency-Key");
+        world
+    }
+
+    /// With a config of the test's own, which says `DATABASE` and `RELAY` where those addresses belong.
+    pub(crate) async fn with(config: &str) -> Self {
+        let provider = ScriptedProvider::start([]).await;
+        let relay = relay_to(&provider).await;
+        let ground = Ground::new(Backend::Sqlite, &config.replace("RELAY", &relay.url())).await.unwrap();
+        let gate = ground.serve();
+        Self { ground, gate, relay, provider }
+    }
+
+    /// The next exchange gets this fault.
+    pub(crate) fn next(&self, fault: Fault) {
+        self.relay.add_rule(Rule::next(fault)).unwrap();
+    }
+
+    /// A run whose worker has proposed its one effect; the gate sends it in its own time.
+    pub(crate) fn queued(&self, flow: &str, key: &str) -> String {
+        let granted = self.gate.reserve(flow, key, OWNER).unwrap();
+        assert_eq!(granted.status, 201, "{}", granted.body);
+        let run = granted.run_id();
+        let proposed = self.gate.propose(&run, (OWNER, granted.fence()), &json!({ "cents": 100 })).unwrap();
+        assert_eq!(proposed.status, 200, "{}", proposed.body);
+        run
+    }
+
+    /// Waits until the run's only effect is in this state, and gives the run's story.
+    pub(crate) fn until(&self, run: &str, state: &str) -> Value {
+        self.gate.until_effect(run, &[state])
+    }
+
+    /// Waits until the relay counts this.
+    pub(crate) async fn counted(&self, shows: impl Fn(&Counts) -> bool) -> Counts {
+        let counted = tokio::time::timeout(PATIENCE, self.relay.until(shows)).await;
+        counted.unwrap_or_else(|_| panic!("never counted: {:#?}", self.relay.counts()))
+    }
+
+    /// Waits until every worker of the gate has looked so many times more at what is due.
+    pub(crate) fn sweeps(&self, times: usize) {
+        for _ in 0..times {
+            let before = self.ticks();
+            eventually("another tick of each worker", || {
+                let now = self.ticks();
+                before.iter().zip(&now).all(|(before, now)| before != now).then_some(())
+            });
+        }
+    }
+
+    /// When each worker last ended a tick.
+    fn ticks(&self) -> Vec<Value> {
+        let workers = self.gate.get("/readyz")["workers"].as_array().cloned().unwrap_or_default();
+        assert!(!workers.is_empty());
+        workers.iter().map(|worker| worker["last_tick_at"].clone()).collect()
+    }
+
+    pub(crate) fn ledger(&self) -> Ledger {
+        self.provider.ledger()
+    }
+
+    /// The provider keys of every request that arrived over there, in order.
+    pub(crate) fn keys_seen(&self) -> Vec<String> {
+        let key = |r: &effectgate_testkit::provider::Received| r.header("Idempotency-Key").unwrap_or("none").to_owned();
+        self.ledger().requests.iter().map(key).collect()
+    }
+
+    /// Turns the switch of everything.
+    pub(crate) fn turn(&self, enabled: bool) {
+        let body = json!({ "scope": "all", "name": "", "enabled": enabled, "reason": "a test" });
+        let turned = self.gate.call("PUT", "/v1/switches", &body).unwrap();
+        assert_eq!(turned.status, 200, "{}", turned.body);
+    }
+}
+
+async fn relay_to(provider: &ScriptedProvider) -> Relay {
+    let upstream = Upstream::http(&provider.url()).unwrap();
+    Relay::start(RelaySettings { mode: Mode::ForwardAndRespond, ..RelaySettings::to(upstream) }).await.unwrap()
+}
+
+/// The attempts of a run's only effect.
+pub(crate) fn attempts(story: &Value) -> &Vec<Value> {
+    story["effects"][0]["attempts"].as_array().unwrap_or_else(|| panic!("{story:#}"))
+}
