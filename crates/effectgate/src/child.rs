@@ -1,4 +1,4 @@
-//! A server of this same executable as a child process, for the demo and the benchmark: started with a config of its
+//! A server of this same executable as a child process, for the demo, certify and the benchmark: started with a config of its
 //! own, watched on its standard output, stopped when its standard input closes. It cannot outlive its parent.
 
 use std::{fs::File, path::Path, process::Stdio, time::Duration};
@@ -33,13 +33,7 @@ impl Server {
     /// # Errors
     /// It did not say where it listens; the end of its log is told.
     pub(crate) async fn start(config: &Path, log: &Path, variables: &[(&str, &str)]) -> Result<Self> {
-        let mut command = Command::new(std::env::current_exe()?);
-        command.args(["serve", "--json", "--until-stdin-closes", "--config"]).arg(config);
-        let ours = |name: &str| name.starts_with("EFFECTGATE") || name == "AI_ACTIONS_ENABLED";
-        std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(ours)).for_each(|(name, _)| {
-            command.env_remove(name);
-        });
-        command.envs(variables.iter().copied()).kill_on_drop(true);
+        let mut command = command(&["serve", "--json", "--until-stdin-closes"], config, variables)?;
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -62,6 +56,11 @@ impl Server {
         timeout(patience, self.child.wait()).await.is_ok()
     }
 
+    /// SIGKILL, and waits until the process is gone.
+    pub(crate) async fn kill(&mut self) -> Result {
+        Ok(self.child.kill().await?)
+    }
+
     /// Stops it in order: what is under way ends first.
     pub(crate) async fn stop(&mut self) -> Result {
         drop(self.child.stdin.take());
@@ -70,6 +69,31 @@ impl Server {
             Err(_) => Err(Failure::failed("the server did not stop in time")),
         }
     }
+}
+
+/// Runs a command of this executable to its end.
+///
+/// # Errors
+/// It did not end well; what it said is told.
+pub(crate) async fn run(args: &[&str], config: &Path, variables: &[(&str, &str)]) -> Result {
+    let ended = command(args, config, variables)?.stdin(Stdio::null()).output().await?;
+    if ended.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&ended.stderr).trim().to_owned();
+    Err(Failure::failed(format!("effectgate {}: {said}", args.join(" "))))
+}
+
+/// A command of this executable with a config of its own and these variables; ours of the environment are taken out.
+fn command(args: &[&str], config: &Path, variables: &[(&str, &str)]) -> Result<Command> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(args).arg("--config").arg(config);
+    let ours = |name: &str| name.starts_with("EFFECTGATE") || name == "AI_ACTIONS_ENABLED";
+    std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(ours)).for_each(|(name, _)| {
+        command.env_remove(name);
+    });
+    command.envs(variables.iter().copied()).kill_on_drop(true);
+    Ok(command)
 }
 
 /// Reads lines until one says where the server listens.

@@ -7,10 +7,10 @@ mod commands;
 mod config;
 mod exit;
 mod output;
-mod scripted;
 mod secret;
 mod single_sign_on;
 mod telemetry;
+mod throwaway;
 mod wire;
 
 use std::process::ExitCode;

@@ -13,6 +13,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use crate::{
     engine::{Engine, Step},
     error::{EngineError, Result},
+    probe::{Guard, is_broken},
 };
 
 /// Who calls, for which run, with what body.
@@ -102,6 +103,16 @@ impl Engine {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// The call as it came. Without the guard on fences: as if its owner held the lease that there is.
+    pub(crate) async fn trusted(&self, call: &LeaseCall) -> Result<LeaseCall> {
+        let mut call = call.clone();
+        if is_broken(Guard::Fence) {
+            let run = self.load(&call.tenant, call.run).await?.run;
+            (call.owner, call.fence) = (run.owner.unwrap_or(call.owner), run.fence);
+        }
+        Ok(call)
     }
 
     async fn stored<T: DeserializeOwned>(&self, call: &LeaseCall) -> Result<Option<T>> {

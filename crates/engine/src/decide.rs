@@ -16,7 +16,8 @@ use crate::{
     check,
     engine::{Engine, Step},
     error::{EngineError, Result},
-    operate, probe,
+    operate,
+    probe::{self, Guard},
     view::{self, ChangeView, Findings, RunView},
 };
 
@@ -51,9 +52,12 @@ impl Engine {
     /// [`EngineError::DecisionRefused`] with the approval as it is; not found; an edit in a flow that has left the
     /// config; the store.
     pub async fn decide(&self, tenant: &Tenant, id: ApprovalId, person: &Person, wish: &Wish) -> Result<Decided> {
-        let person = &self.whole(tenant, person).await?;
+        let mut person = self.whole(tenant, person).await?;
+        let mut wish = wish.clone();
         for _ in 0..TRIES_MAX {
-            let agg = self.store().run_load(tenant, id.run).await?.ok_or(EngineError::NotFound("approval"))?;
+            let mut agg = self.store().run_load(tenant, id.run).await?.ok_or(EngineError::NotFound("approval"))?;
+            without_guards(&mut agg, id, &mut person, &mut wish);
+            let (person, wish) = (&person, &wish);
             let approval = find(&agg, id)?;
             if approval.repeats(person, wish) {
                 return Ok(Decided { repeated: true, run: self.view(&agg).await? });
@@ -93,7 +97,8 @@ impl Engine {
                 return Ok(Err(Refusal { why: Refused::InvalidEdit, findings }));
             }
         }
-        Ok(approval::decide(agg, approval.id, person, wish, self.now()).map_err(Refusal::from))
+        let now = if probe::is_broken(Guard::Expiry) { approval.created_at } else { self.now() };
+        Ok(approval::decide(agg, approval.id, person, wish, now).map_err(Refusal::from))
     }
 
     async fn refuse(
@@ -156,6 +161,21 @@ impl Engine {
         let hit = self.store().approval_by_token(&hash).await?.ok_or(EngineError::UnknownToken)?;
         let agg = self.store().run_load(&hit.tenant, hit.approval.run).await?.ok_or(EngineError::UnknownToken)?;
         Ok((hit, agg))
+    }
+}
+
+/// What a decision is held against in a process that runs without one of the guards; otherwise nothing changes.
+fn without_guards(agg: &mut Aggregate, id: ApprovalId, person: &mut Person, wish: &mut Wish) {
+    let Some(approval) = agg.approvals.iter_mut().find(|a| a.id == id) else { return };
+    if probe::is_broken(Guard::Role) {
+        person.roles.extend(approval.terms.audience.iter().filter_map(|m| m.strip_prefix("role:")).map(str::to_owned));
+    }
+    if probe::is_broken(Guard::DecidedBytes) {
+        wish.shown = approval.effects_hash;
+    }
+    if probe::is_broken(Guard::TokenSingleUse) && approval.decisions.last().is_some_and(|d| d.verdict != wish.verdict) {
+        approval.state = ApprovalState::Open;
+        approval.decisions.clear();
     }
 }
 

@@ -17,7 +17,14 @@ use effectgate_store::{Commit, DueEffect};
 use futures_util::future::join_all;
 
 use crate::{
-    engine::Engine, error::Result, panics::caught, policy::ProviderPolicy, probe, random, switch::Gate, traffic::Permit,
+    engine::Engine,
+    error::Result,
+    panics::caught,
+    policy::ProviderPolicy,
+    probe::{self, Guard},
+    random,
+    switch::Gate,
+    traffic::Permit,
 };
 
 /// What one tick of the dispatcher saw and did.
@@ -114,9 +121,13 @@ impl Engine {
                 self.commit(transition).await?;
                 Ok(Outcome::Diverted)
             }
-            Due::Send(transition) => {
+            Due::Send(mut transition) => {
                 let Some(permit) = self.inner().traffic.take(name) else { return Ok(Outcome::Lost) };
                 let claimed = claimed(&transition, permit, now);
+                if probe::is_broken(Guard::Intent) {
+                    transition.effects.clear();
+                    transition.attempts.clear();
+                }
                 // Not through `commit`: nobody needs to be woken for what this worker does itself.
                 match self.store().commit(transition).await {
                     Ok(Commit::Committed { .. }) => {}
@@ -161,7 +172,13 @@ impl Engine {
         let report = provider.connector.attempt(effect, gate).await;
         probe::at("dispatch.after_answer").await;
         let success = provider.connector.success(&effect.effect_type);
-        let found = retry::classify(&report, &provider.provider, &success, self.now());
+        let mut found = retry::classify(&report, &provider.provider, &success, self.now());
+        match found.class {
+            Class::Refused if probe::is_broken(Guard::ClassTable) => found.class = Class::Applied,
+            Class::Unknown if probe::is_broken(Guard::UnknownIsRetried) => found.class = Class::NotSent,
+            Class::Applied if probe::is_broken(Guard::JournalNames) => found.external_id = None,
+            _ => {}
+        }
         (report, found)
     }
 

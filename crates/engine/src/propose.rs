@@ -84,6 +84,7 @@ impl Engine {
     /// # Errors
     /// Lease lost, not found, the store. An invalid proposal is an answer.
     pub async fn propose(&self, call: &LeaseCall, request: &Request) -> Result<Answered<Proposal>> {
+        let call = &self.trusted(call).await?;
         let content = self.store().run_content(&call.tenant, call.run).await?.unwrap_or_default();
         let mut answered = self
             .moved(call, |agg, now| {

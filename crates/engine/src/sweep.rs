@@ -4,7 +4,9 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use effectgate_core::{
-    approval, lease,
+    approval,
+    effect::EffectState,
+    lease,
     run::Aggregate,
     sending,
     time::Timestamp,
@@ -12,7 +14,12 @@ use effectgate_core::{
 };
 use effectgate_store::{Commit, RunOverdue, RunRef};
 
-use crate::{engine::Engine, error::Result, probe, reconcile::ReconcileReport};
+use crate::{
+    engine::Engine,
+    error::Result,
+    probe::{self, Guard},
+    reconcile::ReconcileReport,
+};
 
 /// What one kind of row came to in one sweep.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
@@ -63,6 +70,9 @@ impl Engine {
         .await?;
         let due = self.store().approval_overdue(self.policy().sweeper.batch).await?;
         self.sweep_refs(due, &mut report.approvals, |agg, now| {
+            if probe::is_broken(Guard::Expiry) {
+                return None;
+            }
             let expired = approval::expire(agg, now).map(|ended| self.with_closing_notice(ended, now));
             expired.or_else(|| approval::remind(agg, now))
         })
@@ -80,7 +90,13 @@ impl Engine {
             count.seen += 1;
             probe::at("sweep.before_move").await;
             match sending::expire(&due.run, &due.effect, self.now()) {
-                Some(transition) => self.move_one(transition, count).await?,
+                Some(mut transition) => {
+                    if probe::is_broken(Guard::LostAttemptIsPending) {
+                        let due = EffectState::Pending { due_at: self.now() };
+                        transition.effects.iter_mut().for_each(|write| write.effect.state = due);
+                    }
+                    self.move_one(transition, count).await?;
+                }
                 None => count.left += 1,
             }
         }

@@ -28,6 +28,7 @@ use crate::{
     connect::WriteGate,
     engine::Engine,
     error::{EngineError, Result},
+    probe::{Guard, is_broken},
     pulse::{Topic, Touched},
 };
 
@@ -128,7 +129,7 @@ impl Engine {
             write.switch = Some(Switch {
                 scope: turn.scope,
                 name: turn.name.clone(),
-                enabled: turn.enabled,
+                enabled: turn.enabled || is_broken(Guard::Switch),
                 reason: turn.reason.clone(),
                 by: actor.to_string(),
                 at: now,

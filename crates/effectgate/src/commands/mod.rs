@@ -3,6 +3,7 @@
 
 mod approve;
 mod bench;
+mod certify;
 mod check;
 mod completions;
 mod demo;
@@ -69,6 +70,8 @@ pub(crate) enum Command {
     Switch(switch::Args),
     /// Verify or export the journal
     Journal(journal::Args),
+    /// Hold the readiness list against a gate from outside: --self for a throwaway one, or a running one
+    Certify(Box<certify::Args>),
     /// Measure: reservations, hot keys, batches, whole cycles, effects
     Bench(bench::Args),
     /// Print the completions of a shell
@@ -106,6 +109,7 @@ pub(crate) async fn run(cli: Cli) -> Result {
         Command::Approve(args) => approve::run(args, out).await,
         Command::Switch(args) => switch::run(args, out).await,
         Command::Journal(args) => journal::run(args, &here).await,
+        Command::Certify(args) => certify::run(*args, out).await,
         Command::Bench(args) => bench::run(&args, out).await,
         Command::Completions(args) => completions::run(&args, out),
     }

@@ -5,7 +5,7 @@
 use std::{fs, path::Path, time::Duration};
 
 use effectgate_core::ids::Tenant;
-use effectgate_engine::{Engine, driver::Workers};
+use effectgate_engine::{Engine, driver::Workers, probe};
 use effectgate_web::App;
 use serde_json::json;
 use tokio::{io::AsyncReadExt as _, net::TcpListener, signal::unix};
@@ -30,6 +30,7 @@ pub(crate) struct Args {
 const ATTEMPTS_PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) async fn run(args: &Args, here: &Here) -> Result {
+    say_broken()?;
     let Resolved { mut policy, server, database, people, notes } =
         wire::read_config(here.config.as_deref())?.resolve()?;
     notes.iter().for_each(|note| tracing::warn!("{note}"));
@@ -45,6 +46,19 @@ pub(crate) async fn run(args: &Args, here: &Here) -> Result {
     let served = serve(args, here.out, app, listener, &address, &database).await;
     engine.store().close().await;
     served
+}
+
+/// Says loudly, whatever is logged, that this process runs without one of its guards.
+fn say_broken() -> Result {
+    use std::io::Write as _;
+    if let Some(guard) = probe::broken().map_err(Failure::usage)? {
+        let word = guard.as_str();
+        let said =
+            format!("EFFECTGATE_BROKEN: THE GUARD {word:?} IS OUT. THIS SERVER IS UNSAFE ON PURPOSE, FOR TESTS ONLY.");
+        // Where standard error is closed there is nobody to tell.
+        let _ = writeln!(std::io::stderr().lock(), "{said}");
+    }
+    Ok(())
 }
 
 async fn listen(server: &ServerSettings) -> Result<TcpListener> {

@@ -14,6 +14,7 @@ use effectgate_core::{
 use crate::{
     engine::{Engine, Step},
     error::{EngineError, Result},
+    probe::{Guard, is_broken},
     random,
 };
 
@@ -25,6 +26,9 @@ impl Engine {
     pub(crate) async fn mint_link(&self, tenant: &Tenant, id: ApprovalId, audience: &str) -> Result<String> {
         let token = random::token();
         let hash = Digest::of(token.as_bytes());
+        if is_broken(Guard::TokenHash) {
+            tracing::warn!(token, "a link was made");
+        }
         self.change(tenant, id.run, |agg, now| {
             let open = agg.approvals.iter().find(|a| a.id == id && a.state == ApprovalState::Open);
             let approval = open.ok_or(EngineError::NotFound("open approval"))?;

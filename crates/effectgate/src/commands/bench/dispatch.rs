@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use effectgate_certify::far::Provider;
 use serde_json::{Value, json};
 use tokio::{task::JoinSet, time::timeout};
 
@@ -15,10 +16,7 @@ use super::{
     wire::Conn,
     work::{Ask, owner, post, reservation},
 };
-use crate::{
-    exit::{Failure, Result},
-    scripted::Provider,
-};
+use crate::exit::{Failure, Result};
 
 /// A kilobyte, as an ordinary mail or note has.
 const TEXT_BYTES: usize = 1_000;

@@ -9,6 +9,7 @@ mod work;
 
 use std::path::PathBuf;
 
+use effectgate_certify::far::Provider;
 use effectgate_engine::random;
 use serde::Serialize;
 use tempfile::TempDir;
@@ -22,7 +23,6 @@ use crate::{
     client::ServerArgs,
     exit::{Failure, Result},
     output::Out,
-    scripted::Provider,
 };
 
 #[derive(Debug, clap::Args)]

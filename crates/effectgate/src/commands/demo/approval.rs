@@ -2,6 +2,7 @@
 //! second click gets the same answer.
 
 use bytes::Bytes;
+use effectgate_certify::form::{self, Form};
 use effectgate_engine::connect::{fetch::Fetched, http::HttpRequest};
 use http::Method;
 use secrecy::SecretString;
@@ -10,9 +11,7 @@ use serde_json::json;
 use url::Url;
 
 use super::{
-    Kept,
-    form::{self, Form},
-    kept,
+    Kept, kept,
     story::Story,
     world::{LOOK_ON, World},
 };

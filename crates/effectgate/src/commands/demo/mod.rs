@@ -5,7 +5,6 @@
 mod approval;
 mod config;
 mod crash;
-mod form;
 mod story;
 mod switch;
 mod webhook;

@@ -2,6 +2,7 @@
 //! handles it, once with the gate in between.
 
 use bytes::Bytes;
+use effectgate_certify::far::Mode;
 use effectgate_engine::connect::http::HttpRequest;
 use http::Method;
 use serde::Serialize;
@@ -12,7 +13,6 @@ use crate::{
     client::Api,
     exit::{Failure, Result},
     output::cell,
-    scripted::Mode,
 };
 
 /// How often the webhook is delivered: senders repeat what was not answered in time.

@@ -1,29 +1,25 @@
 //! What the demo plays in: a temporary folder, the scripted provider, the server, and a client that does what a
 //! workflow does (reserve, propose) and what a person does (look, settle).
 
-use std::{path::PathBuf, time::Duration};
+use std::time::Duration;
 
-use effectgate_engine::random;
+use effectgate_certify::far::Provider;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 use tokio::time::{Instant, sleep};
 
 use super::config;
 use crate::{
-    child::{self, Server},
     client::Api,
     exit::{Failure, Result},
     output::cell,
-    scripted::Provider,
+    throwaway::Throwaway,
 };
 
 pub(super) struct World {
     pub(super) provider: Provider,
     /// A client of the gate; its address changes with each start of the server.
     pub(super) gate: Api,
-    key: String,
-    server: Server,
-    folder: TempDir,
+    house: Throwaway,
 }
 
 /// What the demo waits for takes up to two seconds (a lost attempt's lease); this is for a machine under load.
@@ -35,39 +31,36 @@ pub(super) const LOOK_ON: Duration = Duration::from_millis(700);
 
 impl World {
     pub(super) async fn start() -> Result<Self> {
-        let folder = tempfile::tempdir()?;
         let provider = Provider::start().await?;
-        std::fs::write(folder.path().join("demo.toml"), config::text(&provider.url(), folder.path()))?;
-        let key = random::token();
-        let server = start_server(&folder, &key, None).await?;
-        let gate = client(&server, &key)?;
-        Ok(Self { provider, gate, key, server, folder })
+        let url = provider.url();
+        let house = Throwaway::start(|folder| config::text(&url, folder), &[], Vec::new()).await?;
+        let gate = client(&house)?;
+        Ok(Self { provider, gate, house })
     }
 
     /// The address of the running server.
     pub(super) fn gate_url(&self) -> &str {
-        &self.server.url
+        self.house.url()
     }
 
     /// Stops the server in order and starts another on the same data, with a failure point armed or not.
     pub(super) async fn restart(&mut self, failpoint: Option<&str>) -> Result {
-        let next = start_after(&mut self.server, &self.folder, &self.key, failpoint).await?;
-        self.gate = client(&next, &self.key)?;
-        self.server = next;
+        self.house.restart(failpoint).await?;
+        self.gate = client(&self.house)?;
         Ok(())
     }
 
     /// Waits for the server to die by itself.
     pub(super) async fn server_dies(&mut self) -> Result {
-        if self.server.ended(PATIENCE).await { Ok(()) } else { Err(Failure::failed("the server did not crash")) }
+        self.house.dies(PATIENCE).await
     }
 
     pub(super) async fn end(mut self) -> Result {
-        self.server.stop().await
+        self.house.end().await
     }
 
     pub(super) fn log_tail(&self) -> String {
-        child::tail(&log(&self.folder))
+        self.house.log_tail()
     }
 
     /// A worker asks for the right to work on an event.
@@ -118,23 +111,8 @@ impl World {
     }
 }
 
-fn log(folder: &TempDir) -> PathBuf {
-    folder.path().join("server.log")
-}
-
-fn client(server: &Server, key: &str) -> Result<Api> {
-    let mut api = Api::open(&server.url)?;
-    api.set_key(key);
+fn client(house: &Throwaway) -> Result<Api> {
+    let mut api = Api::open(house.url())?;
+    api.set_key(house.key());
     Ok(api)
-}
-
-async fn start_server(folder: &TempDir, key: &str, failpoint: Option<&str>) -> Result<Server> {
-    let mut variables = vec![("EFFECTGATE_BOOTSTRAP_KEY", key)];
-    variables.extend(failpoint.map(|point| ("EFFECTGATE_FAILPOINT", point)));
-    Server::start(&folder.path().join("demo.toml"), &log(folder), &variables).await
-}
-
-async fn start_after(old: &mut Server, folder: &TempDir, key: &str, failpoint: Option<&str>) -> Result<Server> {
-    old.stop().await?;
-    start_server(folder, key, failpoint).await
 }

@@ -9,8 +9,10 @@ use serde_json::json;
 use super::{judge::Judge, provider::unsigned_i32};
 use crate::config::flow::{ApprovalConfig, FlowConfig, GateWord, ImpactWord, LoginWord};
 
-/// A minute is the least in which a person can read; after three months nobody remembers what it was about.
-const EXPIRES_MS: (i64, i64) = (60_000, 90 * 86_400_000);
+/// Below a second nothing can be decided at all; after three months nobody remembers what it was about.
+const EXPIRES_MS: (i64, i64) = (1_000, 90 * 86_400_000);
+/// The least in which a person can read. Less is for programs, such as `effectgate certify`.
+const READING_MS: i64 = 60_000;
 /// More different people than this for one decision is a meeting.
 const QUORUM_MAX: i64 = 20;
 
@@ -110,8 +112,11 @@ fn token(judge: &mut Judge<'_>, at: &str, flow: &FlowConfig, config: &ApprovalCo
 }
 
 fn times(judge: &mut Judge<'_>, at: &str, config: &ApprovalConfig) {
-    let why = "Between a minute and 90 days.";
+    let why = "Between a second and 90 days.";
     judge.within(&format!("{at}.expires_ms"), config.expires_ms, EXPIRES_MS.0, EXPIRES_MS.1, why);
+    if config.expires_ms < READING_MS {
+        judge.note(&format!("{at}.expires_ms"), "less than a minute: no person can read and decide in that time");
+    }
     let before = "It comes before the approval expires, and not at once.";
     let latest = config.expires_ms.saturating_sub(1).max(1_000);
     if let Some(ms) = config.remind_ms {

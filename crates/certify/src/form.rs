@@ -6,27 +6,46 @@ use secrecy::SecretString;
 
 /// A form as it would be sent.
 #[derive(Debug, Clone)]
-pub(super) struct Form {
-    pub(super) action: String,
+pub struct Form {
+    pub action: String,
     fields: Vec<(String, String)>,
-    pub(super) cookies: Option<SecretString>,
+    pub cookies: Option<SecretString>,
 }
 
 impl Form {
-    pub(super) fn with_cookies(mut self, headers: &HeaderMap) -> Self {
+    /// The form with the cookies that its page set.
+    #[must_use]
+    pub fn with_cookies(mut self, headers: &HeaderMap) -> Self {
         let pairs = headers.get_all(SET_COOKIE).iter().filter_map(|v| v.to_str().ok()?.split(';').next());
         let cookies = pairs.collect::<Vec<_>>().join("; ");
         self.cookies = (!cookies.is_empty()).then(|| SecretString::from(cookies));
         self
     }
 
-    pub(super) fn body(&self) -> String {
+    /// The form with another value in one of its fields: what a tampering page would send.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: &str) -> Self {
+        self.fields.iter_mut().filter(|(have, _)| have == name).for_each(|(_, old)| value.clone_into(old));
+        self
+    }
+
+    /// The form without one of its fields.
+    #[must_use]
+    pub fn without(mut self, name: &str) -> Self {
+        self.fields.retain(|(have, _)| have != name);
+        self
+    }
+
+    /// The body as a browser would encode it.
+    #[must_use]
+    pub fn body(&self) -> String {
         url::form_urlencoded::Serializer::new(String::new()).extend_pairs(&self.fields).finish()
     }
 }
 
 /// The first form that has a button of this value, pressed.
-pub(super) fn deciding(html: &str, button: &str) -> Option<Form> {
+#[must_use]
+pub fn deciding(html: &str, button: &str) -> Option<Form> {
     html.split("<form").skip(1).filter_map(|rest| read(rest.split("</form>").next()?, button)).next()
 }
 
@@ -68,6 +87,14 @@ mod tests {
 
         assert_eq!(form.action, "/a/t");
         assert_eq!(form.body(), "csrf=a%26b&decision=approve");
+    }
+
+    #[test]
+    fn a_field_can_be_tampered_with_or_left_out() {
+        let form = deciding(PAGE, "approve").unwrap();
+
+        assert_eq!(form.clone().with("csrf", "x").body(), "csrf=x&decision=approve");
+        assert_eq!(form.without("csrf").body(), "decision=approve");
     }
 
     #[test]

@@ -1,0 +1,24 @@
+//! The readiness list, held against a gate from outside: HTTP calls as any client makes them, counts at a provider that
+//! this process plays, the journal as the API gives it, and, where the gate is a throwaway one, its files and its
+//! death. Nothing here asks the gate whether it is fine, and nothing here knows how the gate is built.
+//!
+//! A leaf: it imports core's words and no room. What starts and kills a gate is handed in as a [`House`].
+
+mod evidence;
+pub mod far;
+pub mod form;
+mod gate;
+pub mod ground;
+mod house;
+pub mod http;
+mod item;
+mod items;
+mod render;
+mod report;
+mod stage;
+
+pub use evidence::{Fact, Verdict};
+pub use house::{House, HouseError};
+pub use item::Item;
+pub use report::{Outcome, Report};
+pub use stage::{Login, Options, Target, run};

@@ -1,0 +1,130 @@
+//! The throwaway gate that `certify --self` judges: this executable, a temporary folder, short times, two people, and
+//! the right to kill it.
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use effectgate_certify::{
+    House, HouseError, Login, Target,
+    far::Provider,
+    ground::{Ground, ROLE},
+};
+use effectgate_engine::random;
+use secrecy::SecretString;
+use url::Url;
+
+use crate::{
+    exit::{Failure, Result},
+    throwaway::{Account, Throwaway},
+};
+
+/// A dozen ticks of the dispatcher and several sweeps, as the config below has them.
+pub(super) const LOOK_ON: Duration = Duration::from_millis(800);
+
+const APPROVER: &str = "certify-approver";
+const STRANGER: &str = "certify-stranger";
+
+pub(super) async fn target() -> Result<Target> {
+    let ground = Ground::new("certify").ok_or_else(|| Failure::failed("the word certify is no name"))?;
+    let far = Provider::start().await?;
+    let provider = far.url();
+    let (password, other) = (random::token(), random::token());
+    let roles = format!("approver,{ROLE}");
+    let accounts = [
+        Account { name: APPROVER, roles: &roles, password: &password },
+        Account { name: STRANGER, roles: "approver", password: &other },
+    ];
+    let sections = ground.config(&provider);
+    let house = Throwaway::start(|folder| config(&sections, folder), &accounts, variables()).await?;
+    let url = Url::parse(house.url()).map_err(Failure::failed)?;
+    Ok(Target {
+        name: format!("a throwaway gate of effectgate {}", env!("CARGO_PKG_VERSION")),
+        url,
+        key: SecretString::from(house.key()),
+        ground: Some(ground),
+        far: Some(far),
+        approver: Some(Login { user: APPROVER.to_owned(), password: password.into() }),
+        stranger: Some(Login { user: STRANGER.to_owned(), password: other.into() }),
+        house: Some(Box::new(Own(house))),
+        look_in: Vec::new(),
+    })
+}
+
+/// A debug build may be told to leave out a guard, so that a test sees the fitting item turn red.
+fn variables() -> Vec<(&'static str, String)> {
+    let broken = effectgate_engine::probe::broken().ok().flatten();
+    broken.map(|guard| ("EFFECTGATE_BROKEN", guard.as_str().to_owned())).into_iter().collect()
+}
+
+/// What certify's own sections need around them. Everything that is logged is searched for tokens.
+fn config(sections: &str, folder: &Path) -> String {
+    let database = format!("sqlite:{}", folder.join("gate.db").display());
+    format!(
+        r#"
+[server]
+listen = "127.0.0.1:0"
+[database]
+url = {database:?}
+[actions]
+enabled = true
+[auth.local]
+enabled = true
+[dispatcher]
+period_ms = 50
+[sweeper]
+period_ms = 100
+
+{sections}"#
+    )
+}
+
+struct Own(Throwaway);
+
+fn failed(failure: Failure) -> HouseError {
+    HouseError(failure.to_string())
+}
+
+#[async_trait]
+impl House for Own {
+    async fn kill(&mut self) -> Result<(), HouseError> {
+        self.0.kill().await.map_err(failed)
+    }
+
+    async fn start(&mut self) -> Result<String, HouseError> {
+        self.0.revive(None).await.map_err(failed)?;
+        Ok(self.0.url().to_owned())
+    }
+
+    async fn end(&mut self) -> Result<(), HouseError> {
+        self.0.end().await.map_err(failed)
+    }
+
+    fn log_tail(&self) -> String {
+        self.0.log_tail()
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.0.folder()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Environment, load};
+
+    #[test]
+    fn the_throwaway_gates_config_starts() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("gate.toml");
+        let sections = Ground::new("proof").expect("a name").config("http://127.0.0.1:9");
+        std::fs::write(&path, config(&sections, folder.path())).expect("written");
+
+        let resolved = load(Some(&path), Environment::default()).and_then(|loaded| loaded.resolve());
+
+        assert!(resolved.is_ok(), "{}", resolved.err().map(|e| e.to_string()).unwrap_or_default());
+    }
+}
