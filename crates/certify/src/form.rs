@@ -22,11 +22,12 @@ impl Form {
         self
     }
 
-    /// The form with another value in one of its fields: what a tampering page would send.
+    /// The form with this value in a field: typed by a person, or tampered with.
     #[must_use]
-    pub fn with(mut self, name: &str, value: &str) -> Self {
-        self.fields.iter_mut().filter(|(have, _)| have == name).for_each(|(_, old)| value.clone_into(old));
-        self
+    pub fn with(self, name: &str, value: &str) -> Self {
+        let mut form = self.without(name);
+        form.fields.push((name.to_owned(), value.to_owned()));
+        form
     }
 
     /// The form without one of its fields.
@@ -93,7 +94,8 @@ mod tests {
     fn a_field_can_be_tampered_with_or_left_out() {
         let form = deciding(PAGE, "approve").unwrap();
 
-        assert_eq!(form.clone().with("csrf", "x").body(), "csrf=x&decision=approve");
+        assert_eq!(form.clone().with("csrf", "x").body(), "decision=approve&csrf=x");
+        assert_eq!(form.clone().without("csrf").with("reason", "a b").body(), "decision=approve&reason=a+b");
         assert_eq!(form.without("csrf").body(), "decision=approve");
     }
 

@@ -3,7 +3,7 @@
 
 use std::{
     path::PathBuf,
-    time::{Duration, Instant, SystemTime},
+    time::{Duration, Instant},
 };
 
 use effectgate_core::time::Timestamp;
@@ -61,6 +61,8 @@ pub struct Options {
     pub accepted: Vec<Item>,
     /// How long to look on where nothing may happen: several sweeps of the gate.
     pub look_on: Duration,
+    /// When it began, for the report.
+    pub now: Timestamp,
     /// The guard that the judged build lacks on purpose.
     pub broken_guard: Option<String>,
 }
@@ -73,7 +75,7 @@ const PERIOD: Duration = Duration::from_millis(25);
 
 /// Judges the items, each told to `told` as it ends.
 pub async fn run(mut target: Target, options: Options, mut told: impl FnMut(&Outcome)) -> Report {
-    let (began, started_at) = (Instant::now(), now());
+    let began = Instant::now();
     let mut outcomes = Vec::new();
     for item in Item::ALL.iter().copied().filter(|item| options.items.contains(item)) {
         let outcome = judge(&mut target, &options, item).await;
@@ -90,7 +92,7 @@ pub async fn run(mut target: Target, options: Options, mut told: impl FnMut(&Out
         ready: false,
         target: target.name,
         version: env!("CARGO_PKG_VERSION"),
-        started_at,
+        started_at: options.now,
         took_ms: ms(began),
         broken_guard: options.broken_guard,
         items: outcomes,
@@ -115,11 +117,6 @@ async fn judge(target: &mut Target, options: &Options, item: Item) -> Outcome {
 
 fn ms(began: Instant) -> u64 {
     u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX)
-}
-
-fn now() -> Timestamp {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    Timestamp::from_micros(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
 }
 
 /// What one item plays on.

@@ -93,7 +93,8 @@ impl Engine {
                 Some(mut transition) => {
                     if probe::is_broken(Guard::LostAttemptIsPending) {
                         let due = EffectState::Pending { due_at: self.now() };
-                        transition.effects.iter_mut().for_each(|write| write.effect.state = due);
+                        let effects = transition.effects.iter_mut().map(|write| &mut write.effect);
+                        effects.for_each(|effect| (effect.state, effect.unknown_since) = (due, None));
                     }
                     self.move_one(transition, count).await?;
                 }

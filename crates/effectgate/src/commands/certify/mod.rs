@@ -9,7 +9,10 @@ mod show;
 use std::{path::PathBuf, time::Duration};
 
 use effectgate_certify::{Item, Options, Report, ground};
-use effectgate_engine::probe;
+use effectgate_engine::{
+    clock::{Clock as _, SystemClock},
+    probe,
+};
 
 use crate::{
     client::ServerArgs,
@@ -93,6 +96,7 @@ pub(crate) async fn run(args: Args, out: Out) -> Result {
         items,
         accepted: args.accept.clone(),
         look_on: args.look_on_ms.map_or(default, Duration::from_millis),
+        now: SystemClock.now(),
         broken_guard: broken.map(|guard| guard.as_str().to_owned()),
     };
     show::begin(&target.name, &options, out)?;
