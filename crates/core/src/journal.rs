@@ -52,6 +52,7 @@ kinds! {
     AttemptLost = "attempt_lost",
     EffectsInDoubt = "effects_in_doubt",
     Looked = "looked",
+    ReviewOverdue = "review_overdue",
     EffectCancelled = "effect_cancelled",
     EffectResolved = "effect_resolved",
     LateReport = "late_report",

@@ -18,6 +18,7 @@ pub mod journal;
 pub mod json;
 pub mod key;
 pub mod lease;
+pub mod look;
 pub mod notice;
 pub mod operate;
 pub mod outcome;

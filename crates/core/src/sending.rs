@@ -21,7 +21,7 @@ use crate::{
 
 const DISPATCHER: Actor = Actor::System("dispatcher");
 const SWEEPER: Actor = Actor::System("sweeper");
-const RECONCILER: Actor = Actor::System("reconciler");
+pub(crate) const RECONCILER: Actor = Actor::System("reconciler");
 
 /// What a due effect comes to.
 #[derive(Debug, Clone)]
@@ -314,12 +314,12 @@ pub fn reconciled(
         }
     };
     after.reason = (!after.state.is_final()).then(|| reason.to_owned());
-    draft.entry(
-        EntryKind::Looked,
-        &RECONCILER,
-        facts! { "effect" => after.id, "lookup" => look.map(Look::as_str), "next" => after.state.as_str(),
-        "reason" => reason, "external_id" => after.external_id },
-    );
+    let mut facts = facts! { "effect" => after.id, "next" => after.state.as_str(), "reason" => reason,
+    "external_id" => after.external_id };
+    if let Some(look) = look {
+        crate::look::said(&mut facts, look);
+    }
+    draft.entry(EntryKind::Looked, &RECONCILER, facts);
     if matches!(settlement, Settlement::Review { .. }) {
         alert(&mut draft, Alert::Review, format!("effect {} waits for a person: {reason}", after.id));
     }
@@ -327,30 +327,6 @@ pub fn reconciled(
     roll_up(&mut draft, &RECONCILER);
     Some(draft.changed())
 }
-
-/// Records what the provider said when a person asked. Nothing else changes: what follows from it is the person's to
-/// say, or the reconciler's at its own time.
-#[must_use]
-pub fn asked(run: &Run, effect: &Effect, actor: &Actor, look: &Look, now: Timestamp) -> Transition {
-    let (mut external_id, mut count, mut detail) = (None, None, None);
-    match look {
-        Look::Found { external_id: id } => external_id = id.as_deref(),
-        Look::FoundMany { count: n } => count = Some(*n),
-        Look::Nothing { detail: what } => detail = Some(what.as_str()),
-        Look::Absent | Look::InProgress => {}
-    }
-    let mut draft = Draft::on(run, now);
-    draft.entry(
-        EntryKind::Looked,
-        actor,
-        facts! { "effect" => effect.id, "lookup" => look.as_str(), "external_id" => external_id, "count" => count,
-        "detail" => detail, "next" => effect.state.as_str(), "reason" => ASKED },
-    );
-    draft.noted()
-}
-
-/// The reason in the entry of a look that a person asked for.
-pub const ASKED: &str = "asked";
 
 /// The phase in words, for explain.
 #[must_use]

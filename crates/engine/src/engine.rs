@@ -46,6 +46,7 @@ pub(crate) struct Inner {
     pub switches: crate::switch::Cache,
     pub hot: crate::hot::Hot,
     pub stuck_due: crate::sweep::Due,
+    pub desk_due: crate::sweep::Due,
     pub pulse: crate::pulse::Pulse,
     pub tally: crate::tally::Tally,
 }
@@ -68,6 +69,7 @@ impl Engine {
             switches: crate::switch::Cache::default(),
             hot,
             stuck_due: crate::sweep::Due::default(),
+            desk_due: crate::sweep::Due::default(),
             pulse: crate::pulse::Pulse::default(),
             tally: crate::tally::Tally::default(),
         };

@@ -12,6 +12,7 @@ pub mod connect;
 pub mod connector;
 pub mod connectors;
 pub mod decide;
+mod desk;
 pub mod dispatch;
 pub mod drill;
 pub mod driver;

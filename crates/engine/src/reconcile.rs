@@ -2,13 +2,20 @@
 //! holds, else hand over to a person. Lookups never write.
 
 use effectgate_core::{
+    look,
+    provider::Provider,
     retry::{self, Look, Settlement},
     sending,
 };
 use effectgate_store::{Commit, DueEffect};
 use futures_util::future::join_all;
 
-use crate::{engine::Engine, error::Result, panics::caught};
+use crate::{
+    engine::{Engine, Step},
+    error::{EngineError, Result},
+    inline::find,
+    panics::caught,
+};
 
 /// What one tick of the reconciler saw and did.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
@@ -62,7 +69,28 @@ impl Engine {
             Some(transition) => self.commit(transition).await?,
             None => Commit::Lost,
         };
+        if let (Commit::Lost, Some(look)) = (&commit, &look) {
+            self.came_too_late(due, &policy.provider, look).await?;
+        }
         Ok((look.is_some(), commit))
+    }
+
+    /// The provider was asked, and meanwhile somebody else settled the effect. What it said is not lost if it says
+    /// otherwise: it is recorded and told, and changes nothing (HC-27).
+    async fn came_too_late(&self, due: &DueEffect, provider: &Provider, look: &Look) -> Result<()> {
+        let noted = self.change(&due.run.tenant, due.run.id, |agg, now| {
+            let effect = find(agg, due.effect.id)?;
+            let meaning = look::meaning(effect, provider, look, now);
+            Ok(match look::too_late(&agg.run, effect, look, meaning, now) {
+                Some(noted) => Step::Write(Box::new(noted), ()),
+                None => Step::Answer(()),
+            })
+        });
+        match noted.await {
+            // Purged in the meantime: nothing is left to put it on.
+            Ok(_) | Err(EngineError::NotFound(_)) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
     async fn to_review(&self, due: &DueEffect, reason: &'static str) -> Result<(bool, Commit)> {

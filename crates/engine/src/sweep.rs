@@ -39,6 +39,8 @@ pub struct SweepReport {
     pub sendings: Count,
     pub approvals: Count,
     pub stuck: Count,
+    /// Effects on the desk for longer than their flow allows.
+    pub desk: Count,
     pub unknown: ReconcileReport,
     pub purged_runs: u64,
     pub purged_contents: u64,
@@ -78,6 +80,7 @@ impl Engine {
         })
         .await?;
         self.sweep_stuck(&mut report.stuck).await?;
+        self.sweep_desk(&mut report.desk).await?;
         let purged = self.store().run_purge(self.policy().sweeper.batch).await?;
         (report.purged_runs, report.purged_contents) = (purged.runs, purged.contents);
         count(&report);
@@ -145,7 +148,7 @@ impl Engine {
         Ok(())
     }
 
-    async fn move_one(&self, transition: Transition, count: &mut Count) -> Result<()> {
+    pub(crate) async fn move_one(&self, transition: Transition, count: &mut Count) -> Result<()> {
         match self.commit(transition).await? {
             Commit::Committed { .. } => count.moved += 1,
             Commit::Lost => count.lost += 1,
@@ -173,7 +176,7 @@ pub(crate) struct Due(AtomicI64);
 
 impl Due {
     /// True once per period, for one caller.
-    fn take(&self, now: Timestamp, period_ms: i64) -> bool {
+    pub(crate) fn take(&self, now: Timestamp, period_ms: i64) -> bool {
         let next = self.0.load(Ordering::Relaxed);
         next <= now.millis()
             && self.0.compare_exchange(next, now.millis() + period_ms, Ordering::Relaxed, Ordering::Relaxed).is_ok()
@@ -197,6 +200,7 @@ fn count(report: &SweepReport) {
         ("sendings", report.sendings),
         ("approvals", report.approvals),
         ("stuck", report.stuck),
+        ("desk", report.desk),
     ] {
         for (what, n) in [("seen", count.seen), ("moved", count.moved), ("lost", count.lost), ("left", count.left)] {
             metrics::counter!("effectgate_swept_total", "kind" => kind, "what" => what).increment(n as u64);

@@ -58,6 +58,7 @@ pub(crate) fn of(kind: &str, facts: &Value) -> String {
             format!("asked the provider: {}{}", fact("lookup").replace('_', " "), because("external_id"))
         }
         "looked" => format!("looked{}: {}", because("lookup"), fact("reason").replace('_', " ")),
+        "review_overdue" => "is still on the desk: its time to be settled is over".into(),
         "effect_cancelled" => format!("cancelled the effect{}", because("reason")),
         "effect_resolved" => format!("settled the effect: {}{}", fact("verdict"), because("reason")),
         "late_report" => format!("a late report says {}; nothing changed", fact("outcome")),

@@ -17,7 +17,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use effectgate_core::{
     digest::Digest,
-    effect::Attempt,
+    effect::{Attempt, Effect},
     ids::{FlowName, ProviderName, RunId, Tenant},
     journal::{Head, SealedEntry},
     notice::Notice,
@@ -95,6 +95,10 @@ pub trait Store: Send + Sync + 'static {
 
     /// Unknown effects whose next look is due, of all tenants and both executors.
     async fn effect_unknown(&self, limit: u32) -> Result<Vec<DueEffect>>;
+
+    /// Effects that have waited for a person since `since` or longer, of all tenants and both executors, the oldest
+    /// first; a page goes on behind `after`.
+    async fn effect_review(&self, since: Timestamp, after: Option<&Effect>, limit: u32) -> Result<Vec<DueEffect>>;
 
     /// Effects of a tenant, most recently changed first.
     async fn effect_find(&self, tenant: &Tenant, filter: &EffectFilter) -> Result<Page<DueEffect>>;

@@ -13,8 +13,8 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
     api::{
-        approvals, batch, claim, decide, effects, ending, inline, journal, operate, proposal, renew, reserve, runs,
-        session, switches, whoami,
+        approvals, batch, claim, decide, effects, ending, inline, journal, look, operate, proposal, renew, reserve,
+        runs, session, switches, whoami,
     },
     app::App,
     auth::proxies,
@@ -43,6 +43,7 @@ pub(crate) fn api() -> OpenApiRouter<App> {
         .routes(routes!(inline::settle))
         .routes(routes!(operate::cancel))
         .routes(routes!(operate::resolve))
+        .routes(routes!(look::look))
         .routes(routes!(approvals::find))
         .routes(routes!(approvals::get))
         .routes(routes!(decide::decide))

@@ -22,7 +22,9 @@ fn opens(operation: &str) -> &'static [KeyScope] {
         | "whoami" => READERS,
         "find_approvals" => &[Viewer, Approver, Operator, Auditor, SwitchOwner, Admin],
         "get_approval" => &[Approver, Operator, Auditor, Admin],
-        "cancel_effect" | "resolve_effect" | "release_run" | "close_run" | "withdraw_approval" => &[Operator, Admin],
+        "cancel_effect" | "look_effect" | "resolve_effect" | "release_run" | "close_run" | "withdraw_approval" => {
+            &[Operator, Admin]
+        }
         "turn_switch" | "drill_switch" => &[SwitchOwner, Admin],
         "verify_journal" | "export_journal" => &[Auditor, Admin],
         // No key decides, whatever its scopes.

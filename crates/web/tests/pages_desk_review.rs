@@ -214,3 +214,79 @@ async fn hc_33_another_encoding_and_another_site_settle_nothing() {
     assert_eq!(auditor.post(&path, &fields).await.status.as_u16(), 403);
     assert_eq!(desk.state(id).await, "review");
 }
+
+#[tokio::test]
+async fn a_finding_that_contradicts_what_was_settled_is_shown_and_told_and_changes_nothing() {
+    let desk = Desk::new().await;
+    let id = desk.in_review("k").await;
+    let mut browser = desk.as_role("operator").await;
+    let page = format!("/review/{id}");
+    press(&mut browser, &page, "fields act-cancel", "not in their list", &[]).await;
+    desk.crm.will_say(Look::Found { external_id: Some("N-9".into()) });
+
+    // Settled, it cannot be asked by mistake twice: the button is still there, for exactly this.
+    press(&mut browser, &page, "ask", "", &[]).await;
+
+    let shown = browser.get(&page).await.text;
+    assert!(shown.contains("advice contrary") && shown.contains("the provider has it"), "{shown}");
+    assert_eq!(desk.state(id).await, "cancelled");
+    assert_eq!(desk.world.count(id.run, "looked").await, 2);
+}
+
+#[tokio::test]
+async fn what_the_provider_said_stands_on_the_ways_that_would_go_against_it() {
+    let desk = Desk::new().await;
+    let id = desk.in_review("k").await;
+    desk.crm.will_say(Look::Found { external_id: Some("N-9".into()) });
+    let mut browser = desk.as_role("operator").await;
+    let page = format!("/review/{id}");
+    press(&mut browser, &page, "ask", "", &[]).await;
+
+    let shown = browser.get(&page).await.text;
+
+    assert_eq!(shown.matches("The provider says that it is there.").count(), 2, "{shown}");
+    assert!(shown.contains("Settle it as happened, with this id."));
+}
+
+#[tokio::test]
+async fn the_api_asks_with_the_same_function_and_says_what_the_answer_means() {
+    let desk = Desk::new().await;
+    let id = desk.in_review("k").await;
+    desk.crm.will_say(Look::Found { external_id: Some("N-9".into()) });
+    let mut browser = desk.as_role("operator").await;
+    let path = format!("/v1/effects/{id}/look");
+    let program = [("content-type", "application/json"), ("effectgate-csrf", "1")];
+
+    let first = browser.send("POST", &path, &program, "{}".into()).await;
+    let again = browser.send("POST", &path, &program, String::new()).await;
+    let other = browser.send("POST", &path.replace("eff_", "eff_0"), &program, String::new()).await;
+
+    assert_eq!((first.status.as_u16(), again.status.as_u16()), (200, 200), "{}", first.text);
+    let said: serde_json::Value = serde_json::from_str(&first.text).unwrap();
+    assert_eq!((&said["answer"], &said["look"]["means"]), (&"looked".into(), &"happened".into()));
+    assert_eq!((&said["look"]["external_id"], &said["effect"]["state"]), (&"N-9".into(), &"review".into()));
+    assert!(said["text"].as_str().unwrap().contains("Settle it as happened"));
+    let again: serde_json::Value = serde_json::from_str(&again.text).unwrap();
+    assert_eq!((&again["answer"], &again["look"]), (&"just_now".into(), &said["look"]));
+    assert_eq!((desk.crm.asked(), other.status.as_u16()), (2, 404));
+    assert_eq!(desk.state(id).await, "review");
+}
+
+#[tokio::test]
+async fn the_api_says_why_nobody_was_asked() {
+    let desk = Desk::new().await;
+    let run = desk.world.waiting("k", &[pages_common::MAIL]).await;
+    let mut lead = desk.as_role("support-lead").await;
+    let card = format!("/approvals/{}", desk.world.agg(run).await.approval().unwrap().id);
+    assert_eq!(lead.decide(&card, "approve", "").await.status, 303);
+    let path = format!("/v1/effects/{}/look", effectgate_core::ids::EffectId { run, n: 1 });
+    let mut browser = desk.as_role("operator").await;
+    let program = [("effectgate-csrf", "1")];
+
+    let before = browser.send("POST", &path, &program, String::new()).await.text;
+    desk.dispatch().await;
+    let after = browser.send("POST", &path, &program, String::new()).await.text;
+
+    assert!(before.contains("\"nothing_sent\"") && before.contains("nothing to look for"), "{before}");
+    assert!(after.contains("\"no_lookup\"") && after.contains("Message-ID"), "{after}");
+}

@@ -83,7 +83,9 @@ pub fn reconcile(effect: &Effect, provider: &Provider, look: Option<&Look>, now:
 fn looked(effect: &Effect, provider: &Provider, look: &Look, now: Timestamp) -> Settlement {
     let Some(lookup) = provider.lookup else { return Settlement::Review { reason: "outcome_unknown" } };
     let since = effect.unknown_since.unwrap_or(effect.updated_at);
-    let next = now.plus_ms(lookup.period_ms);
+    // The older the doubt, the rarer the looks: one for each sixtieth of its age, so that a day of silence is a few
+    // hundred entries of the journal and not one every few seconds.
+    let next = now.plus_ms(lookup.period_ms.max(now.ms_since(since) / 60));
     match look {
         Look::Found { external_id } => Settlement::Complete { external_id: external_id.clone() },
         Look::FoundMany { .. } => Settlement::Review { reason: "found_many" },

@@ -11,6 +11,7 @@ mod ending;
 mod given;
 mod inline;
 mod invariants;
+mod look;
 mod operate;
 mod proposal;
 mod reconcile;

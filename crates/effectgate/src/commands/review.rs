@@ -22,6 +22,11 @@ pub(crate) struct Args {
 enum Verb {
     /// List what waits for a person (the default)
     List,
+    /// Ask the provider what became of one effect; it settles nothing
+    Look {
+        /// The effect's id (eff_…)
+        effect: String,
+    },
     /// Settle one effect
     Resolve(Resolve),
 }
@@ -49,6 +54,10 @@ pub(crate) async fn run(args: Args, out: Out) -> Result {
     let api = Api::connect(&args.server)?;
     match args.verb.unwrap_or(Verb::List) {
         Verb::List => effects::list(&api, Some("review,unknown"), None, 200, out).await,
+        Verb::Look { effect } => {
+            let answer = api.post(&format!("/v1/effects/{effect}/look"), &json!({})).await?;
+            if out.json { out.value(&answer) } else { out.line(told(&effect, &answer)) }
+        }
         Verb::Resolve(wish) => {
             let answer = api.post(&format!("/v1/effects/{}/resolve", wish.effect), &body(&wish)).await?;
             if out.json { out.value(&answer) } else { out.line(said(&wish.effect, &answer)) }
@@ -65,6 +74,19 @@ fn body(wish: &Resolve) -> Value {
             json!({ "verdict": "did_not_happen", "then": then, "reason": reason })
         }
     }
+}
+
+/// What the provider said, and what it means.
+fn told(effect: &str, answer: &Value) -> String {
+    let text = cell(answer, "/text");
+    if answer["look"].is_null() {
+        return format!("{effect} ({}): nobody was asked. {text}", cell(answer, "/effect/state"));
+    }
+    let said = cell(answer, "/look/said").replace('_', " ");
+    let more = ["external_id", "count", "detail"].iter().filter(|name| !answer["look"][**name].is_null());
+    let more: Vec<String> = more.map(|name| cell(answer, &format!("/look/{name}"))).collect();
+    let more = if more.is_empty() { String::new() } else { format!(" ({})", more.join(", ")) };
+    format!("{effect} ({}): the provider says {said}{more}. {text}", cell(answer, "/effect/state"))
 }
 
 fn said(effect: &str, answer: &Value) -> String {

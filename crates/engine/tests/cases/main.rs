@@ -8,6 +8,7 @@ mod common;
 mod approvals;
 mod attempts;
 mod audit;
+mod desk;
 mod edits;
 mod guarantees;
 mod kill_switch;

@@ -167,7 +167,7 @@ async fn hc_26_two_matches_are_an_alert_and_an_error_is_no_information() {
     assert_eq!(world.effect_state(held.run.id).await, "unknown");
 
     world.provider.push_look(Look::FoundMany { count: 2 });
-    world.pass(1, 5_000).await;
+    world.pass(1, 60_000).await;
 
     let effect = &world.agg(held.run.id).await.effects[0];
     assert_eq!((effect.state.as_str(), effect.reason.as_deref()), ("review", Some("found_many")));

@@ -75,6 +75,7 @@ struct Inner {
     looks: VecDeque<Look>,
     looked: usize,
     panicking_looks: usize,
+    held_look: Option<Look>,
 }
 
 impl Default for Scripted {
@@ -97,6 +98,10 @@ impl Scripted {
     }
     pub fn push_look(&self, look: Look) {
         self.inner.lock().unwrap().looks.push_back(look);
+    }
+    /// The next lookup hangs until [`Self::release`], and then says this.
+    pub fn hold_next_look(&self, look: Look) {
+        self.inner.lock().unwrap().held_look = Some(look);
     }
     /// The next lookup panics.
     pub fn push_panicking_look(&self) {
@@ -219,6 +224,11 @@ impl Connector for Scripted {
     }
 
     async fn look(&self, _: &Effect) -> Look {
+        let held = self.inner.lock().unwrap().held_look.take();
+        if let Some(look) = held {
+            self.hang().await;
+            return look;
+        }
         let mut inner = self.inner.lock().unwrap();
         inner.looked += 1;
         if inner.panicking_looks > 0 {

@@ -2,7 +2,7 @@
 
 use effectgate_core::{
     digest::Digest,
-    effect::{Attempt, EffectState, Executor},
+    effect::{Attempt, Effect, EffectState, Executor},
     ids::{EffectId, ProviderName, RunId, Tenant},
     time::Timestamp,
     transition::EffectWrite,
@@ -67,6 +67,29 @@ WHERE e.state = 'unknown' AND e.due_at <= (SELECT ",
 
 pub(super) async fn unknown(pool: &Pool, limit: u32) -> Result<Vec<DueEffect>> {
     pool.list(UNKNOWN, &[&i64::from(limit)], row::due_effect).await
+}
+
+/// In the order of the index of what is open. Names the states once more for the planner, as [`FIND_OPEN_OLDEST`] does.
+pub(super) const REVIEW: &str = concat!(
+    "SELECT ",
+    run_columns!(),
+    ", ",
+    effect_columns!(),
+    " FROM effects e JOIN runs r ON r.run_id = e.run_id
+WHERE e.state = 'review' AND e.state IN ('scheduled', 'pending', 'sending', 'unknown', 'review')
+  AND e.due_at <= $1 AND (e.updated_at, e.run_id, e.n) > ($2, $3, $4) ORDER BY e.updated_at, e.run_id, e.n LIMIT $5"
+);
+
+pub(super) async fn review(
+    pool: &Pool,
+    since: Timestamp,
+    after: Option<&Effect>,
+    limit: u32,
+) -> Result<Vec<DueEffect>> {
+    let at = after.map_or(i64::MIN, |last| last.updated_at.micros());
+    let run = after.map_or(&[][..], |last| last.id.run.as_bytes());
+    let n = after.map_or(0, |last| i64::from(last.id.n));
+    pool.list(REVIEW, &[&since.micros(), &at, &run, &n, &i64::from(limit)], row::due_effect).await
 }
 
 pub(super) const FIND: &str = concat!(

@@ -60,6 +60,7 @@ fn statements() -> Vec<(&'static str, &'static str, bool)> {
         ("effects due", effect::DUE, true),
         ("effects lost", effect::LOST, true),
         ("effects unknown", effect::UNKNOWN, true),
+        ("effects in review", effect::REVIEW, true),
         ("effects found", effect::FIND, true),
         ("attempts", effect::ATTEMPTS_OF, true),
         ("approval by token", approval::BY_TOKEN, true),

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use effectgate_core::{
     digest::Digest,
-    effect::Attempt,
+    effect::{Attempt, Effect},
     ids::{FlowName, ProviderName, RunId, Tenant},
     journal::{Head, SealedEntry},
     notice::Notice,
@@ -64,6 +64,9 @@ impl Store for PgStore {
     }
     async fn effect_unknown(&self, limit: u32) -> Result<Vec<DueEffect>> {
         effect::unknown(&self.pool, limit).await
+    }
+    async fn effect_review(&self, since: Timestamp, after: Option<&Effect>, limit: u32) -> Result<Vec<DueEffect>> {
+        effect::review(&self.pool, since, after, limit).await
     }
     async fn effect_find(&self, tenant: &Tenant, filter: &EffectFilter) -> Result<Page<DueEffect>> {
         effect::find(&self.pool, tenant, filter).await

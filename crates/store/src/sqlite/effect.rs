@@ -61,6 +61,24 @@ pub(super) fn unknown(tx: &Tx<'_>, limit: u32) -> Result<Vec<DueEffect>> {
     tx.list(UNKNOWN, params![tx.now.micros(), limit], |r| row::due_effect(r))
 }
 
+/// In the order of the index of what is open. Names the states once more for the planner, as [`FIND_OPEN_OLDEST`] does.
+pub(super) const REVIEW: &str = concat!(
+    "SELECT ",
+    run_columns!(),
+    ", ",
+    effect_columns!(),
+    " FROM effects e INDEXED BY effects_open CROSS JOIN runs r ON r.run_id = e.run_id
+WHERE e.state = 'review' AND e.state IN ('scheduled', 'pending', 'sending', 'unknown', 'review')
+  AND e.due_at <= ?1 AND (e.updated_at, e.run_id, e.n) > (?2, ?3, ?4) ORDER BY e.updated_at, e.run_id, e.n LIMIT ?5"
+);
+
+pub(super) fn review(tx: &Tx<'_>, since: Timestamp, after: Option<&Effect>, limit: u32) -> Result<Vec<DueEffect>> {
+    let at = after.map_or(i64::MIN, |last| last.updated_at.micros());
+    let run = after.map_or(&[][..], |last| last.id.run.as_bytes());
+    let n = after.map_or(0, |last| last.id.n);
+    tx.list(REVIEW, params![since.micros(), at, run, n, limit], |r| row::due_effect(r))
+}
+
 pub(super) const FIND: &str = concat!(
     "SELECT ",
     run_columns!(),

@@ -43,6 +43,7 @@ fn no_periodic_statement_reads_a_whole_table() {
         ("effects due", effect::DUE),
         ("effects lost", effect::LOST),
         ("effects unknown", effect::UNKNOWN),
+        ("effects in review", effect::REVIEW),
         ("effects found", effect::FIND),
         ("open effects, newest", effect::FIND_OPEN_NEWEST),
         ("open effects, oldest", effect::FIND_OPEN_OLDEST),

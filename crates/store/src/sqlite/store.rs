@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use effectgate_core::{
     digest::Digest,
-    effect::Attempt,
+    effect::{Attempt, Effect},
     ids::{FlowName, ProviderName, RunId, Tenant},
     journal::{Head, SealedEntry},
     notice::Notice,
@@ -70,6 +70,10 @@ impl Store for SqliteStore {
     }
     async fn effect_unknown(&self, limit: u32) -> Result<Vec<DueEffect>> {
         self.pool.read(move |tx| effect::unknown(tx, limit)).await
+    }
+    async fn effect_review(&self, since: Timestamp, after: Option<&Effect>, limit: u32) -> Result<Vec<DueEffect>> {
+        let after = after.cloned();
+        self.pool.read(move |tx| effect::review(tx, since, after.as_ref(), limit)).await
     }
     async fn effect_find(&self, tenant: &Tenant, filter: &EffectFilter) -> Result<Page<DueEffect>> {
         let (tenant, filter) = (tenant.clone(), filter.clone());

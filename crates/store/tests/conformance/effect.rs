@@ -108,6 +108,25 @@ pub async fn unknown_effects_are_looked_at_when_due_whoever_sent_them(bench: &im
     assert_eq!(store.effect_unknown(9).await.unwrap().len(), 3);
 }
 
+pub async fn what_has_waited_for_a_person_comes_oldest_first_page_by_page(bench: &impl Bench) {
+    let (store, now) = (bench.store(), bench.now().await);
+    let mut agg = approved(&store, reserved("k", now), 4, now, |_| {}).await;
+    for (n, ago) in [(1, 3_000), (2, 9_000), (3, 5_000), (4, 1_000)] {
+        let since = now.plus_ms(-ago);
+        agg = commit(&store, with_state(&agg, n, EffectState::Review { since }, since)).await;
+    }
+    let mail = |n: i32| format!("p{n}@example.test");
+    let long = now.plus_ms(-3_000);
+
+    let first = store.effect_review(long, None, 2).await.unwrap();
+    let second = store.effect_review(long, Some(&first[1].effect), 2).await.unwrap();
+    let third = store.effect_review(long, Some(&second[0].effect), 2).await.unwrap();
+
+    assert_eq!((targets(&first), targets(&second)), (vec![&*mail(2), &*mail(3)], vec![&*mail(1)]));
+    assert!(third.is_empty());
+    assert_eq!(store.effect_review(now, None, 9).await.unwrap().len(), 4);
+}
+
 async fn pages(store: &Arc<dyn Store>, mut filter: EffectFilter) -> Vec<String> {
     let mut found = Vec::new();
     loop {

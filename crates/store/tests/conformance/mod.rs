@@ -139,6 +139,7 @@ macro_rules! conformance {
                 what_a_switch_holds_back_fills_no_batch
                 lost_effects_are_those_whose_dispatcher_is_late
                 unknown_effects_are_looked_at_when_due_whoever_sent_them
+                what_has_waited_for_a_person_comes_oldest_first_page_by_page
                 find_pages_through_a_tenants_effects
             }
             approval {

@@ -10,6 +10,7 @@ pub(crate) mod ending;
 pub(crate) mod inline;
 pub(crate) mod journal;
 mod key_given;
+pub(crate) mod look;
 pub(crate) mod operate;
 pub(crate) mod proposal;
 pub(crate) mod renew;

@@ -6,6 +6,8 @@ use axum::{extract::Path, response::Response};
 use effectgate_core::{
     effect::{Effect, EffectState},
     ids::EffectId,
+    journal::SealedEntry,
+    look::{self, Meaning},
     operate::Resolution,
     provider::{Class, Provider},
     run::Aggregate,
@@ -13,6 +15,7 @@ use effectgate_core::{
 use effectgate_engine::{
     EngineError,
     act::{self, Act},
+    ask::{self, by_hand, last_told},
 };
 use http::StatusCode;
 
@@ -53,6 +56,8 @@ struct EffectPage {
     payload: Option<TextBlock>,
     is_erased: bool,
     looks: Vec<Look>,
+    /// What the provider's last word means for the effect as it stands now.
+    advice: Option<Advice>,
     ask: Option<Ask>,
     /// Why nobody can be asked from here.
     no_lookup: Option<String>,
@@ -61,6 +66,12 @@ struct EffectPage {
     acts: Vec<EntryLine>,
     is_done: bool,
     zone: String,
+}
+
+/// What the last answer means, and what to do.
+struct Advice {
+    text: String,
+    is_contrary: bool,
 }
 
 /// The button that asks the provider.
@@ -112,7 +123,10 @@ async fn build(visit: &Visit, who: &Identity, id: EffectId, said: Said) -> Resul
     let (looks, provider) =
         (looks(visit, id, &entries), engine.policy().provider(&effect.provider).map(|p| &p.provider));
     let (may_operate, may_read) = (who.need(Operate::ANY_OF).is_ok(), who.need(ReadContent::ANY_OF).is_ok());
-    let found = looks.iter().find_map(|look| look.external_id.clone());
+    let found = Found {
+        external_id: looks.iter().find_map(|look| look.external_id.clone()),
+        is_there: last_told(&entries, id).is_some_and(|told| matches!(told.said.as_str(), "found" | "found_many")),
+    };
     let can_ask = may_operate && effect.fence.0 > 0 && provider.is_some_and(|p| p.lookup.is_some());
     let acts = entries.iter().rev().filter(|entry| is_act(entry, id)).map(|entry| EntryLine::new(visit, entry));
     Ok(Some(EffectPage {
@@ -126,10 +140,11 @@ async fn build(visit: &Visit, who: &Identity, id: EffectId, said: Said) -> Resul
         clock: clock(visit, &agg.run, effect),
         is_erased: effect.payload.is_empty(),
         payload: may_read.then(|| TextBlock::new(&effect.payload)),
-        ask: can_ask.then(|| ask(visit, id)),
-        no_lookup: no_lookup(effect, provider),
+        ask: can_ask.then(|| question(visit, id)),
+        advice: provider.and_then(|provider| advice(effect, provider, &entries)),
+        no_lookup: provider.is_none_or(|p| p.lookup.is_none()).then(|| by_hand(effect, provider)),
         actions: if may_operate {
-            actions(visit, &agg, effect, provider, found, said.refusal.as_ref())
+            actions(visit, &agg, effect, provider, &found, said.refusal.as_ref())
         } else {
             vec![]
         },
@@ -141,27 +156,21 @@ async fn build(visit: &Visit, who: &Identity, id: EffectId, said: Said) -> Resul
     }))
 }
 
-fn is_act(entry: &effectgate_core::journal::SealedEntry, id: EffectId) -> bool {
+fn is_act(entry: &SealedEntry, id: EffectId) -> bool {
     matches!(entry.kind.as_str(), "effect_resolved" | "effect_cancelled") && entry.text.contains(&format!("\"{id}\""))
 }
 
-fn ask(visit: &Visit, id: EffectId) -> Ask {
+fn question(visit: &Visit, id: EffectId) -> Ask {
     let path = format!("/review/{id}/ask");
     Ask { csrf: visit.forms().token(&path), path }
 }
 
-fn no_lookup(effect: &Effect, provider: Option<&Provider>) -> Option<String> {
-    match provider {
-        Some(provider) if provider.lookup.is_some() => None,
-        Some(provider) if provider.smtp => Some(format!(
-            "A mail server cannot be asked. Search for the Message-ID in the outbox or the log of {}.",
-            super::super::text::one_line(effect.provider.as_str())
-        )),
-        Some(_) => {
-            Some("This provider declares no lookup, so it cannot be asked from here. Search over there by hand.".into())
-        }
-        None => Some("This provider is not in the config any more, so it cannot be asked from here.".into()),
-    }
+/// The last answer that a person asked for, read again for the effect as it stands: what was "it happened" before it was
+/// settled is "as the record says" afterwards.
+fn advice(effect: &Effect, provider: &Provider, entries: &[SealedEntry]) -> Option<Advice> {
+    let told = last_told(entries, effect.id)?;
+    let means = look::meaning(effect, provider, &told.as_look(), told.at);
+    Some(Advice { text: ask::advice(means, effect, provider), is_contrary: means == Meaning::Contradicts })
 }
 
 fn standing(effect: &Effect, provider: Option<&Provider>) -> String {
@@ -178,13 +187,20 @@ fn standing(effect: &Effect, provider: Option<&Provider>) -> String {
     }
 }
 
+/// What looks brought.
+struct Found {
+    external_id: Option<String>,
+    /// The last answer that a person asked for says that it is over there.
+    is_there: bool,
+}
+
 /// The legal ways out, each with what it does.
 fn actions(
     visit: &Visit,
     agg: &Aggregate,
     effect: &Effect,
     provider: Option<&Provider>,
-    found: Option<String>,
+    found: &Found,
     refusal: Option<&Refusal>,
 ) -> Vec<Action> {
     if !matches!(effect.state, EffectState::Review { .. } | EffectState::Unknown { .. }) {
@@ -192,8 +208,10 @@ fn actions(
     }
     let shown = act::mark(agg, &Act::Resolve(effect.id, Resolution::Cancel)).unwrap_or_default();
     let action = |n, words| Action::new(visit, format!("/review/{}/settle", effect.id), n, shown, words);
-    let happened = action(1, happened()).with_external_id(found.unwrap_or_default());
-    [happened, action(2, send_again(provider)), action(3, cancel())].map(|a| a.again(refusal)).into()
+    let happened = action(1, happened()).with_external_id(found.external_id.clone().unwrap_or_default());
+    [happened, action(2, send_again(provider, found.is_there)), action(3, cancel(found.is_there))]
+        .map(|a| a.again(refusal))
+        .into()
 }
 
 fn happened() -> Words {
@@ -206,7 +224,12 @@ fn happened() -> Words {
     }
 }
 
-fn send_again(provider: Option<&Provider>) -> Words {
+/// In front of what a way does, where the provider's last word is that it happened.
+fn although(is_there: bool) -> &'static str {
+    if is_there { "The provider says that it is there. " } else { "" }
+}
+
+fn send_again(provider: Option<&Provider>, is_there: bool) -> Words {
     let guard = match provider.map(|p| p.class) {
         Some(Class::Enforcing { .. }) => "The provider honours the key, within its window.",
         _ => "Nothing over there stops a second execution: if it did happen, it happens twice.",
@@ -215,18 +238,22 @@ fn send_again(provider: Option<&Provider>) -> Words {
         name: "send_again",
         title: "It did not happen: send it again",
         does: format!(
-            "One more attempt with the same provider key and the same bytes, as soon as the switch lets it go. {guard}"
+            "{}One more attempt with the same provider key and the same bytes, as soon as the switch lets it go. {guard}",
+            although(is_there)
         ),
         button: "It did not happen, send again",
         is_stop: true,
     }
 }
 
-fn cancel() -> Words {
+fn cancel(is_there: bool) -> Words {
     Words {
         name: "cancel",
         title: "It did not happen: cancel it",
-        does: "The effect ends as cancelled, nothing is sent, and the run ends once its other effects have.".into(),
+        does: format!(
+            "{}The effect ends as cancelled, nothing is sent, and the run ends once its other effects have.",
+            although(is_there)
+        ),
         button: "It did not happen, cancel",
         is_stop: true,
     }

@@ -40,7 +40,7 @@ fn look(visit: &Visit, id: &str, entry: &SealedEntry) -> Option<Look> {
         at: Moment::new(visit, entry.at),
         by: Shown::new(body["actor"].as_str().unwrap_or_default()),
         said: Shown::new(&said),
-        is_contrary: is_late || facts["lookup"] == "found_many",
+        is_contrary: is_late || facts["lookup"] == "found_many" || facts["means"] == "contradicts",
         external_id: facts["external_id"].as_str().map(str::to_owned),
     })
 }
@@ -66,7 +66,7 @@ fn answer(facts: &Value) -> String {
     };
     match fact("next") {
         "" => said,
-        _ if fact("reason") == effectgate_core::sending::ASKED => said,
+        _ if fact("reason") == effectgate_core::look::ASKED => said,
         next => format!("{said}; then: {} ({})", next.replace('_', " "), fact("reason").replace('_', " ")),
     }
 }

@@ -44,7 +44,7 @@ pub(crate) async fn ask(
         return answer::problem(&problem, Some(&visit));
     }
     match asked(&visit, &who, id).await {
-        Ok(Asked::Looked(_) | Asked::JustNow) => answer::see(&format!("/review/{id}#looks")),
+        Ok(Asked::Looked(_) | Asked::JustNow(_)) => answer::see(&format!("/review/{id}#looks")),
         Ok(Asked::NoLookup) => cannot(&visit, &who, id, "This provider declares no lookup.").await,
         Ok(Asked::NothingSent) => {
             cannot(&visit, &who, id, "No attempt was made, so there is nothing to look for.").await
