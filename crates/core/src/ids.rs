@@ -52,30 +52,40 @@ impl RunId {
     }
 
     fn code(&self) -> String {
-        let mut text = String::with_capacity(RUN_ID_CHARS);
-        for five in self.0.chunks_exact(5) {
-            let word = five.iter().fold(0_u64, |word, byte| word << 8 | u64::from(*byte));
-            for shift in (0..8).rev() {
-                text.push(char::from(ALPHABET[(word >> (shift * 5) & 31) as usize]));
-            }
-        }
-        text
+        code_of(&self.0)
     }
 
     fn from_code(code: &str) -> Option<Self> {
-        if code.len() != RUN_ID_CHARS {
-            return None;
-        }
-        let mut bytes = Vec::with_capacity(RUN_ID_BYTES);
-        for eight in code.as_bytes().chunks_exact(8) {
-            let mut word = 0_u64;
-            for c in eight {
-                word = word << 5 | ALPHABET.iter().position(|a| a == c)? as u64;
-            }
-            bytes.extend_from_slice(&word.to_be_bytes()[3..]);
-        }
-        Self::from_bytes(&bytes)
+        bytes_of(code).map(Self)
     }
+}
+
+/// The 32 characters of 160 bits.
+fn code_of(bytes: &[u8; RUN_ID_BYTES]) -> String {
+    let mut text = String::with_capacity(RUN_ID_CHARS);
+    for five in bytes.chunks_exact(5) {
+        let word = five.iter().fold(0_u64, |word, byte| word << 8 | u64::from(*byte));
+        for shift in (0..8).rev() {
+            text.push(char::from(ALPHABET[(word >> (shift * 5) & 31) as usize]));
+        }
+    }
+    text
+}
+
+/// Reads what [`code_of`] wrote; there is one text for each id.
+fn bytes_of(code: &str) -> Option<[u8; RUN_ID_BYTES]> {
+    if code.len() != RUN_ID_CHARS {
+        return None;
+    }
+    let mut bytes = Vec::with_capacity(RUN_ID_BYTES);
+    for eight in code.as_bytes().chunks_exact(8) {
+        let mut word = 0_u64;
+        for c in eight {
+            word = word << 5 | ALPHABET.iter().position(|a| a == c)? as u64;
+        }
+        bytes.extend_from_slice(&word.to_be_bytes()[3..]);
+    }
+    bytes.try_into().ok()
 }
 
 impl fmt::Display for RunId {
@@ -162,6 +172,42 @@ child_id!(
     ApprovalId, "apr_"
 );
 
+/// The id of a replay plan: 160 random bits, drawn by the engine. Whoever knows it still needs the role.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ReplayId([u8; RUN_ID_BYTES]);
+
+impl ReplayId {
+    #[must_use]
+    pub const fn new(bytes: [u8; RUN_ID_BYTES]) -> Self {
+        Self(bytes)
+    }
+
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// Reads what [`as_bytes`](Self::as_bytes) gave; `None` if the length is wrong.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(Self)
+    }
+}
+
+impl fmt::Display for ReplayId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "rpl_{}", code_of(&self.0))
+    }
+}
+
+impl FromStr for ReplayId {
+    type Err = BadId;
+    fn from_str(text: &str) -> Result<Self, BadId> {
+        text.strip_prefix("rpl_").and_then(bytes_of).map(Self).ok_or(BadId { wanted: "rpl_" })
+    }
+}
+text_serde!(ReplayId);
+
 /// Names that are plain words with a type around them.
 macro_rules! name {
     ($(#[$doc:meta])* $name:ident) => {
@@ -243,6 +289,9 @@ mod tests {
         assert_eq!(run().to_string().parse(), Ok(run()));
         assert_eq!(effect.to_string().parse(), Ok(effect));
         assert_eq!(run().to_string().len(), 36);
+        let replay = ReplayId::new([7; RUN_ID_BYTES]);
+        assert_eq!(replay.to_string().parse(), Ok(replay));
+        assert!(run().to_string().parse::<ReplayId>().is_err(), "a run is no plan");
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 pub mod actor;
 pub mod approval;
+pub mod correct;
 pub mod diff;
 pub mod digest;
 pub mod effect;
@@ -25,6 +26,7 @@ pub mod outcome;
 pub mod payload;
 pub mod proposal;
 pub mod provider;
+pub mod replay;
 pub mod retry;
 pub mod retry_after;
 pub mod run;

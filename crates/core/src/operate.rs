@@ -46,7 +46,11 @@ pub enum Refused {
     KeyPoisoned(EffectId),
 }
 
-pub(crate) fn reason_given(reason: &str) -> Result<String, Refused> {
+/// A reason as it is kept: trimmed, and not longer than an entry bears.
+///
+/// # Errors
+/// There is none.
+pub fn reason_given(reason: &str) -> Result<String, Refused> {
     let reason = reason.trim();
     if reason.is_empty() {
         return Err(Refused::ReasonRequired);
@@ -207,7 +211,7 @@ fn release_waiting_run(draft: &mut Draft, agg: &Aggregate, settled: &Effect) {
 }
 
 /// A person sent the run on: one more claim even where the attempts are used up, or it would be abandoned unseen.
-fn allow_one_more(draft: &mut Draft) {
+pub(crate) fn allow_one_more(draft: &mut Draft) {
     let run = draft.run_mut();
     run.attempts_max = run.attempts_max.max(run.attempts + 1);
 }

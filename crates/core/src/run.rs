@@ -186,12 +186,40 @@ pub struct Origin {
     pub execution: Option<serde_json::Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_url: Option<String>,
+    /// The kind of event, where the key came in parts: what a bulk replay is narrowed by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event_type: Option<String>,
     /// The run that this one corrects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub corrects: Option<RunId>,
+    /// Who asked for the correction, why, and what the original had done; with `corrects`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub correction: Option<Correction>,
     /// The API key that reserved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api_key: Option<String>,
+}
+
+/// What a correction knows of its original: a final run changes no more, so this stays true.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Correction {
+    /// The operator.
+    pub by: String,
+    pub reason: String,
+    pub original_key: String,
+    pub original_state: String,
+    /// What the original did outside.
+    pub results: Vec<ExternalResult>,
+}
+
+/// One thing that happened outside, by the name the provider gave it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExternalResult {
+    #[serde(rename = "type")]
+    pub effect_type: String,
+    pub provider: String,
+    /// Absent where the provider names nothing.
+    pub external_id: Option<String>,
 }
 
 /// A lease as read together with its run: whether it lives was judged by the database's clock in that statement.

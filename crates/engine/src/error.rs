@@ -44,8 +44,18 @@ pub enum EngineError {
         "the provider keeps an error under this key and would only repeat it: look whether it happened; if not, cancel it and make a correction, which has a key of its own"
     )]
     KeyPoisoned { effect: Box<EffectView> },
-    #[error("this cannot be done in the state {state}")]
-    WrongState { state: String, run: Box<RunView> },
+    #[error("this cannot be done in the state {state}{}", next.map(|next| format!(": {next}")).unwrap_or_default())]
+    WrongState {
+        state: String,
+        /// The way to go instead, where there is one.
+        next: Option<&'static str>,
+        run: Box<RunView>,
+    },
+    /// A correction's key is the original's in disguise, or stands for another run already.
+    #[error("{detail}")]
+    CorrectionKey { detail: &'static str, run: Option<Box<RunView>> },
+    #[error("this plan could be executed until {at}; make a new one, the runs may have changed")]
+    ReplayExpired { at: effectgate_core::time::Timestamp },
     #[error("this wants the role operator, or one of those who were asked")]
     NotEntitled,
     #[error("a reason is required")]
@@ -90,6 +100,8 @@ impl EngineError {
             Self::SwitchOff => "switch_off",
             Self::KeyPoisoned { .. } => "key_poisoned",
             Self::WrongState { .. } => "wrong_state",
+            Self::CorrectionKey { .. } => "correction_key",
+            Self::ReplayExpired { .. } => "replay_expired",
             Self::NotEntitled => "forbidden",
             Self::ReasonRequired => "reason_required",
             Self::UnknownClass => "unknown_class",

@@ -67,6 +67,7 @@ impl Engine {
             switch: None,
             api_key: None,
             user: None,
+            replay: None,
             notices: Vec::new(),
         };
         fill(&mut write);

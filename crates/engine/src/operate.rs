@@ -91,6 +91,15 @@ impl Engine {
     }
 }
 
+/// What is never sent again by itself, however often somebody asks (HC-46).
+pub const MAKE_A_CORRECTION: &str = "it is never sent again under its key; once its run has ended, make a correction: \
+POST /v1/runs/{id}/correct with a key of its own from upstream, linked to this run";
+
+fn way_from(agg: &Aggregate, state: &str) -> Option<&'static str> {
+    let has_ended = agg.run.state.is_final() || matches!(state, "completed" | "failed" | "cancelled");
+    has_ended.then_some(MAKE_A_CORRECTION)
+}
+
 pub(crate) fn refused(agg: &Aggregate, why: Refused) -> EngineError {
     match why {
         Refused::NotEntitled => EngineError::NotEntitled,
@@ -100,7 +109,8 @@ pub(crate) fn refused(agg: &Aggregate, why: Refused) -> EngineError {
             Err(error) => error,
         },
         Refused::WrongState(state) => {
-            EngineError::WrongState { state: state.to_owned(), run: Box::new(view::run_view(agg, None, &[])) }
+            let run = Box::new(view::run_view(agg, None, &[]));
+            EngineError::WrongState { state: state.to_owned(), next: way_from(agg, state), run }
         }
     }
 }

@@ -14,7 +14,7 @@ use effectgate_core::{
 };
 use effectgate_rules::{cel::Rule, schema::Schema};
 
-use crate::{connector::Connector, notify::Channels};
+use crate::{connector::Connector, notify::Channels, replay::ReplayPolicy};
 
 /// Everything the engine goes by.
 pub struct Policy {
@@ -27,6 +27,7 @@ pub struct Policy {
     pub alerts: Vec<AlertRoute>,
     pub dispatcher: DispatcherPolicy,
     pub sweeper: SweeperPolicy,
+    pub replay: ReplayPolicy,
 }
 
 /// A flow with what the rules room compiled of it.

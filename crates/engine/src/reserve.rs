@@ -234,7 +234,8 @@ impl Engine {
         let flow = &checked.flow.flow;
         let mut head = Head::EMPTY;
         let actor = Actor::Worker(checked.owner.clone());
-        let origin = Origin { api_key: Some(caller.api_key.clone()), ..request.origin.clone() };
+        let event_type = event_type(&request.key);
+        let origin = Origin { api_key: Some(caller.api_key.clone()), event_type, ..request.origin.clone() };
         let entry = seal(
             &mut head,
             checked.id,
@@ -337,7 +338,15 @@ fn granted(repeated: bool, run: RunView, row: &Run, lease: &Lease) -> Reserved {
     Reserved::Granted { repeated, run: Box::new(run), lease: view::lease_view(row, lease) }
 }
 
-fn key_of(flow: &FlowPolicy, given: &KeyGiven) -> Result<Key> {
+/// What a bulk replay is narrowed by; only a key in parts says it.
+pub(crate) fn event_type(key: &KeyGiven) -> Option<String> {
+    match key {
+        KeyGiven::Parts(parts) => Some(parts.event_type.trim().to_owned()),
+        KeyGiven::Whole(_) => None,
+    }
+}
+
+pub(crate) fn key_of(flow: &FlowPolicy, given: &KeyGiven) -> Result<Key> {
     let policy = &flow.flow.key_policy;
     match given {
         KeyGiven::Parts(parts) => Key::from_parts(parts, policy).map_err(EngineError::BadKey),
@@ -345,7 +354,7 @@ fn key_of(flow: &FlowPolicy, given: &KeyGiven) -> Result<Key> {
     }
 }
 
-fn read_payload(given: &PayloadGiven) -> Result<Option<Json>> {
+pub(crate) fn read_payload(given: &PayloadGiven) -> Result<Option<Json>> {
     match given {
         PayloadGiven::Hash(_) => Ok(None),
         PayloadGiven::Text(text) => match json::parse(text.as_bytes()) {
@@ -355,12 +364,12 @@ fn read_payload(given: &PayloadGiven) -> Result<Option<Json>> {
     }
 }
 
-fn hash_under(rule: &IdentityRule, json: &Json) -> Result<PayloadHash> {
+pub(crate) fn hash_under(rule: &IdentityRule, json: &Json) -> Result<PayloadHash> {
     hash_payload(json, rule)
         .map_err(|absent| EngineError::BadMember { pointer: "/payload".into(), detail: absent.to_string() })
 }
 
-fn refuse_invalid(findings: Vec<effectgate_rules::schema::Finding>) -> Result<()> {
+pub(crate) fn refuse_invalid(findings: Vec<effectgate_rules::schema::Finding>) -> Result<()> {
     if findings.is_empty() {
         return Ok(());
     }

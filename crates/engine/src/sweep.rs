@@ -41,6 +41,8 @@ pub struct SweepReport {
     pub stuck: Count,
     /// Effects on the desk for longer than their flow allows.
     pub desk: Count,
+    /// Replays that were cut off, gone on with.
+    pub replays: Count,
     pub unknown: ReconcileReport,
     pub purged_runs: u64,
     pub purged_contents: u64,
@@ -81,6 +83,7 @@ impl Engine {
         .await?;
         self.sweep_stuck(&mut report.stuck).await?;
         self.sweep_desk(&mut report.desk).await?;
+        self.sweep_replays(&mut report.replays).await?;
         let purged = self.store().run_purge(self.policy().sweeper.batch).await?;
         (report.purged_runs, report.purged_contents) = (purged.runs, purged.contents);
         count(&report);
@@ -201,6 +204,7 @@ fn count(report: &SweepReport) {
         ("approvals", report.approvals),
         ("stuck", report.stuck),
         ("desk", report.desk),
+        ("replays", report.replays),
     ] {
         for (what, n) in [("seen", count.seen), ("moved", count.moved), ("lost", count.lost), ("left", count.left)] {
             metrics::counter!("effectgate_swept_total", "kind" => kind, "what" => what).increment(n as u64);

@@ -39,6 +39,9 @@ pub struct RunView {
     pub approval: Option<ApprovalView>,
     #[schema(value_type = Option<String>)]
     pub corrects: Option<RunId>,
+    /// With `corrects`: what the original had done, for the worker of the correction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub original: Option<OriginalView>,
     #[schema(value_type = Option<String>)]
     pub next_attempt_at: Option<Timestamp>,
     #[schema(value_type = String)]
@@ -47,6 +50,45 @@ pub struct RunView {
     pub updated_at: Timestamp,
     #[schema(value_type = Option<String>)]
     pub expires_at: Option<Timestamp>,
+}
+
+/// The run that a correction corrects, as it had ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct OriginalView {
+    #[schema(value_type = String)]
+    pub run_id: RunId,
+    pub key: String,
+    pub state: String,
+    /// What happened outside, with the provider's ids.
+    pub results: Vec<ResultView>,
+    /// Who asked for the correction, and why.
+    pub corrected_by: String,
+    pub reason: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ResultView {
+    #[serde(rename = "type")]
+    pub effect_type: String,
+    pub provider: String,
+    pub external_id: Option<String>,
+}
+
+fn original_view(run: &Run) -> Option<OriginalView> {
+    let (run_id, known) = (run.origin.corrects?, run.origin.correction.as_ref()?);
+    let results = known.results.iter().map(|result| ResultView {
+        effect_type: result.effect_type.clone(),
+        provider: result.provider.clone(),
+        external_id: result.external_id.clone(),
+    });
+    Some(OriginalView {
+        run_id,
+        key: known.original_key.clone(),
+        state: known.original_state.clone(),
+        results: results.collect(),
+        corrected_by: known.by.clone(),
+        reason: known.reason.clone(),
+    })
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -127,6 +169,7 @@ pub fn bare_run(run: &Run) -> RunView {
         effects: Vec::new(),
         approval: None,
         corrects: run.origin.corrects,
+        original: original_view(run),
         next_attempt_at: run.state.next_attempt_at(),
         created_at: run.created_at,
         updated_at: run.updated_at,

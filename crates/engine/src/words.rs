@@ -19,6 +19,7 @@ pub(crate) fn of(kind: &str, facts: &Value) -> String {
     };
     match kind {
         "reserved" => format!("reserved the key for {}, attempt 1", lease()),
+        "accepted" if !fact("corrects").is_empty() => format!("accepted a correction of {}", fact("corrects")),
         "accepted" => "accepted the event".into(),
         "claimed" if !fact("taken_over_from").is_empty() => {
             format!("took over from {}, attempt {}", fact("taken_over_from"), fact("attempt"))
@@ -67,6 +68,25 @@ pub(crate) fn of(kind: &str, facts: &Value) -> String {
         "abandoned" => format!("abandoned after {} attempts", fact("attempts")),
         "stuck" => format!("stands still in {}", fact("state")),
         "released" | "closed" => format!("{kind}{}", because("reason")),
+        "replayed" => format!("recovered it by the replay {}{}", fact("replay"), because("reason")),
+        "corrected" => format!("was corrected by {}{}", fact("by"), because("reason")),
+        "replay_dry_run" => format!(
+            "looked what a replay of {} would do: {} of {} runs",
+            fact("flow"),
+            fact("replayable"),
+            fact("matching")
+        ),
+        "replay_planned" => format!(
+            "planned a replay of {}: {} of {} runs{}",
+            fact("flow"),
+            fact("replayable"),
+            fact("matching"),
+            because("reason")
+        ),
+        "replay_started" => format!("began the replay {}{}", fact("replay"), because("reason")),
+        "replay_ended" => {
+            format!("ended the replay {}: {} recovered, {} skipped", fact("replay"), fact("done"), fact("skipped"))
+        }
         "switch_turned" => format!("turned {}{}", switch(facts), because("reason")),
         "switch_receipt" => format!(
             "receipt for turning {}: {} queued, {} scheduled, {} leased, {} in flight, {} awaiting",

@@ -18,9 +18,10 @@ use async_trait::async_trait;
 use effectgate_core::{
     digest::Digest,
     effect::{Attempt, Effect},
-    ids::{FlowName, ProviderName, RunId, Tenant},
+    ids::{FlowName, ProviderName, ReplayId, RunId, Tenant},
     journal::{Head, SealedEntry},
     notice::Notice,
+    replay::ReplayFilter,
     run::{Aggregate, Run},
     switch::Switch,
     time::Timestamp,
@@ -33,8 +34,9 @@ pub use sqlite::{ClockFn, SqliteOptions, SqliteStore};
 pub use types::{
     ApiKeyRow, ApprovalFilter, ApprovalItem, ChainHead, Commit, Content, DueEffect, DueNotice, EffectFilter, Gauge,
     Health, HouseCommit, HouseWrite, INBOX_COUNT_MAX, INBOX_MEMBERS_MAX, INBOX_ROLES_MAX, InboxFilter, InboxOrder,
-    JOURNAL_SEARCHED_MAX, JournalFilter, NewRun, Page, ProfileRow, ProfileSource, Purged, Reserved, RunFilter,
-    RunOverdue, RunRef, SessionRow, TallyRow, TokenHit, UserRow,
+    JOURNAL_SEARCHED_MAX, JournalFilter, MATCHING_SCANNED_MAX, NewRun, Page, ProfileRow, ProfileSource, Purged,
+    ReplayFound, ReplayItem, ReplayItemState, ReplayRow, ReplayStage, ReplayWrite, Reserved, RunFilter, RunOverdue,
+    RunRef, SessionRow, TallyRow, TokenHit, UserRow,
 };
 
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
@@ -69,6 +71,24 @@ pub trait Store: Send + Sync + 'static {
     /// on one page.
     async fn run_find(&self, tenant: &Tenant, filter: &RunFilter) -> Result<Page<Run>>;
 
+    /// Runs that a replay's filter means, oldest first; for [`ReplayState::Processing`](effectgate_core::replay) those
+    /// whose lease is over by the database's clock. States that are not final follow the index of what is open; any state
+    /// follows time, and a page looks at [`MATCHING_SCANNED_MAX`] runs at most, so it may be short, even empty, and have a
+    /// next one.
+    ///
+    /// # Errors
+    /// [`StoreError::BadCursor`].
+    async fn run_matching(
+        &self,
+        tenant: &Tenant,
+        filter: &ReplayFilter,
+        cursor: Option<&str>,
+        limit: u32,
+    ) -> Result<Page<Run>>;
+
+    /// The runs that correct another, in the order of their ids, at most `limit`.
+    async fn run_corrections(&self, tenant: &Tenant, original: RunId, limit: u32) -> Result<Vec<Run>>;
+
     /// Runs of a flow that a worker may claim now, oldest due first: queued, failed_retryable whose time has come,
     /// processing with a lease that is over.
     async fn run_claimable(&self, tenant: &Tenant, flow: &FlowName, limit: u32) -> Result<Vec<RunId>>;
@@ -82,7 +102,8 @@ pub trait Store: Send + Sync + 'static {
     ///
     /// Each removal is journalled (`purged`). A purged run's journal and head stay for as long as its flow said when
     /// it became final (`journal_days`), counted from the purge. Content is the
-    /// contents row, the texts of effects and approvals, and the kept answers; hashes stay. Expired sessions go too.
+    /// contents row, the texts of effects and approvals, and the kept answers; hashes stay. Expired sessions go too,
+    /// and replay plans past their time that are not running.
     async fn run_purge(&self, limit: u32) -> Result<Purged>;
 
     /// The dispatcher's effects (pending or scheduled) of a provider that are due by the database's clock, oldest due
@@ -156,6 +177,22 @@ pub trait Store: Send + Sync + 'static {
     /// Commits a change that belongs to no run (a switch, an API key, a person) with its journal entries; with a
     /// switch it also counts the receipt in the same transaction.
     async fn house_commit(&self, write: HouseWrite) -> Result<HouseCommit>;
+
+    /// A replay plan with how far it is. Plans are made, started and ended by [`house_commit`](Self::house_commit).
+    async fn replay_find(&self, tenant: &Tenant, id: ReplayId) -> Result<Option<ReplayFound>>;
+    /// Plans of a tenant, newest first.
+    ///
+    /// # Errors
+    /// [`StoreError::BadCursor`].
+    async fn replay_list(&self, tenant: &Tenant, cursor: Option<&str>, limit: u32) -> Result<Page<ReplayFound>>;
+    /// A plan's items after number `after`, in order; only those that wait if `waiting`.
+    async fn replay_items(&self, id: ReplayId, after: i32, limit: u32, waiting: bool) -> Result<Vec<ReplayItem>>;
+    /// Writes what became of an item that waits: true for exactly one caller.
+    async fn replay_item_settle(&self, id: ReplayId, item: &ReplayItem) -> Result<bool>;
+    /// Takes a running plan in hand for `ms` by the database's clock, or keeps it there: true if nobody else has it.
+    async fn replay_hold(&self, id: ReplayId, holder: &str, ms: i64) -> Result<bool>;
+    /// Running plans that nobody has in hand, of all tenants.
+    async fn replay_stalled(&self, limit: u32) -> Result<Vec<(Tenant, ReplayId)>>;
 
     /// An API key by its public id, revoked ones included.
     async fn api_key_find(&self, public_id: &str) -> Result<Option<ApiKeyRow>>;

@@ -8,6 +8,7 @@ mod approval;
 mod effect;
 mod house;
 mod people;
+mod replays;
 mod run;
 
 use effectgate_core::{
@@ -21,7 +22,7 @@ use crate::{
     types::{Page, RunRef},
 };
 
-pub(crate) use {approval::*, effect::*, house::*, people::*, run::*};
+pub(crate) use {approval::*, effect::*, house::*, people::*, replays::*, run::*};
 
 /// A cell that does not have the type its column should have.
 #[derive(Debug)]
@@ -114,7 +115,7 @@ impl<'a, C: Cells> Reader<'a, C> {
         self.int(column).map(Timestamp::from_micros)
     }
 
-    fn opt_blob(&self, column: &'static str) -> Result<Option<Vec<u8>>> {
+    pub(crate) fn opt_blob(&self, column: &'static str) -> Result<Option<Vec<u8>>> {
         self.cells.blob(self.place(column)).map_err(|BadCell| self.corrupt(column))
     }
 

@@ -1,6 +1,7 @@
 //! What goes into the store and comes out of it, beside core's own words.
 
 mod people;
+mod replays;
 
 use effectgate_core::{
     approval::Approval,
@@ -18,6 +19,9 @@ use effectgate_core::{
 pub use people::{
     INBOX_COUNT_MAX, INBOX_MEMBERS_MAX, INBOX_ROLES_MAX, InboxFilter, InboxOrder, JOURNAL_SEARCHED_MAX, JournalFilter,
     ProfileRow, ProfileSource, TallyRow,
+};
+pub use replays::{
+    MATCHING_SCANNED_MAX, ReplayFound, ReplayItem, ReplayItemState, ReplayRow, ReplayStage, ReplayWrite,
 };
 
 /// A run that is not there yet: its whole row, its first journal entry, its content.
@@ -174,6 +178,8 @@ pub struct HouseWrite {
     pub switch: Option<Switch>,
     pub api_key: Option<ApiKeyRow>,
     pub user: Option<UserRow>,
+    /// A change of a replay plan. If it cannot be made (expired, started, ended by somebody else), nothing is.
+    pub replay: Option<ReplayWrite>,
     pub notices: Vec<Notice>,
 }
 

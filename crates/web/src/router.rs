@@ -13,8 +13,8 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
     api::{
-        approvals, batch, claim, decide, effects, ending, inline, journal, look, operate, proposal, renew, reserve,
-        runs, session, switches, whoami,
+        approvals, batch, claim, correct, decide, effects, ending, inline, journal, look, operate, proposal, renew,
+        replays, reserve, runs, session, switches, whoami,
     },
     app::App,
     auth::proxies,
@@ -38,6 +38,8 @@ pub(crate) fn api() -> OpenApiRouter<App> {
         .routes(routes!(inline::begin))
         .routes(routes!(operate::release))
         .routes(routes!(operate::close))
+        .routes(routes!(correct::correct))
+        .routes(routes!(correct::list))
         .routes(routes!(effects::find))
         .routes(routes!(effects::get))
         .routes(routes!(inline::settle))
@@ -50,6 +52,9 @@ pub(crate) fn api() -> OpenApiRouter<App> {
         .routes(routes!(decide::withdraw))
         .routes(routes!(switches::list, switches::turn))
         .routes(routes!(switches::drill))
+        .routes(routes!(replays::plan, replays::list))
+        .routes(routes!(replays::get))
+        .routes(routes!(replays::execute))
         .routes(routes!(journal::verify))
         .routes(routes!(journal::export))
         .routes(routes!(session::open, session::close))

@@ -273,6 +273,7 @@ async fn for_another_tenant_nothing_is_there_on_any_route() {
         }
         let id = match route.path.as_str() {
             path if path.contains("approvals/") => approval.clone(),
+            path if path.contains("replays/") => format!("rpl_{code}"),
             path if path.contains("effects/") || path.starts_with("/review/") => format!("eff_{code}"),
             _ => run.to_string(),
         };

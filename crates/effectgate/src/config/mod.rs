@@ -42,6 +42,7 @@ pub(crate) struct Config {
     pub(crate) actions: workers::ActionsConfig,
     pub(crate) dispatcher: workers::DispatcherConfig,
     pub(crate) sweeper: workers::SweeperConfig,
+    pub(crate) replay: workers::ReplayConfig,
     pub(crate) notify: notify::NotifyConfig,
     pub(crate) alerts: Vec<notify::AlertConfig>,
     pub(crate) providers: BTreeMap<String, provider::ProviderConfig>,

@@ -1,4 +1,5 @@
-//! `[actions]`, `[dispatcher]` and `[sweeper]`: whether effects go out at all, and the pace of the workers.
+//! `[actions]`, `[dispatcher]`, `[sweeper]` and `[replay]`: whether effects go out at all, the pace of the workers, and
+//! how long replay plans live.
 
 use serde::{Deserialize, Serialize};
 
@@ -43,5 +44,20 @@ pub(crate) struct SweeperConfig {
 impl Default for SweeperConfig {
     fn default() -> Self {
         Self { period_ms: 2_000, batch: 100, stuck_ms: 172_800_000 }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct ReplayConfig {
+    /// Default 15 min: long enough to read a plan with somebody, short enough that it still says what is so.
+    pub(crate) plan_ms: i64,
+    /// Default 30 days: as long as people ask what a replay did. Plans hold keys and external ids.
+    pub(crate) kept_days: i64,
+}
+
+impl Default for ReplayConfig {
+    fn default() -> Self {
+        Self { plan_ms: 900_000, kept_days: 30 }
     }
 }

@@ -172,6 +172,11 @@ impl<'a> From<&'a [u8]> for Cell<'a> {
         Self::Blob(Some(value))
     }
 }
+impl<'a> From<Option<&'a [u8]>> for Cell<'a> {
+    fn from(value: Option<&'a [u8]>) -> Self {
+        Self::Blob(value)
+    }
+}
 impl<'a> From<&'a [u8; 32]> for Cell<'a> {
     fn from(value: &'a [u8; 32]) -> Self {
         Self::Blob(Some(value))

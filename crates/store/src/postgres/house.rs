@@ -14,6 +14,7 @@ use super::{
     journal::{self, ENTRIES},
     notice::{self, NOTICES},
     pool::{CONFLICTS_MAX, IN_THE_WAY, Pool, pause},
+    replay,
     tx::{self, Fault, now},
 };
 use crate::{
@@ -52,6 +53,12 @@ async fn attempt(link: &mut Link, write: &HouseWrite) -> Result<HouseCommit, Fau
     let house = RunId::house(&write.tenant);
     let transaction = link.client.transaction().await?;
     if !move_head(&transaction, house, write).await? {
+        transaction.rollback().await?;
+        return Ok(HouseCommit::Lost);
+    }
+    if let Some(change) = &write.replay
+        && !replay::write(&transaction, &write.tenant, change).await?
+    {
         transaction.rollback().await?;
         return Ok(HouseCommit::Lost);
     }

@@ -20,6 +20,7 @@ use crate::{Result, StoreError};
 const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/postgres/0001_init.sql"),
     include_str!("../../migrations/postgres/0002_people.sql"),
+    include_str!("../../migrations/postgres/0003_replays.sql"),
 ];
 
 /// The migration that makes `asked`; what SQL alone cannot fill in is filled in beside it.

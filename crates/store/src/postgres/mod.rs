@@ -23,6 +23,7 @@ mod plans;
 mod pool;
 mod profile;
 mod purge;
+mod replay;
 mod reserve;
 mod run;
 mod search;

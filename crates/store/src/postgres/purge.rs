@@ -16,6 +16,7 @@ use tokio_postgres::Row;
 use super::{
     columns::{Kind::*, Rows, Shape, expand, params},
     pool::Pool,
+    replay,
     tx::{self, moment, now},
 };
 use crate::{
@@ -31,6 +32,7 @@ pub(super) async fn purge(pool: &Pool, limit: u32) -> Result<Purged> {
     let limit = i64::from(limit);
     pool.write(DROP_JOURNALS, &[&limit]).await?;
     pool.write(DROP_SESSIONS, &[&limit]).await?;
+    replay::purge(pool, limit).await?;
     Ok(Purged { runs, contents })
 }
 

@@ -56,6 +56,7 @@ const NEW: Shape = Shape {
         ("updated_at", Int),
         ("expires_at", Int),
         ("content_expires_at", Int),
+        ("corrects", Blob),
         ("payload", Text),
         ("output", Text),
         ("result", Text),
@@ -86,12 +87,12 @@ ops AS MATERIALIZED (SELECT *, ",
 made AS (INSERT INTO runs AS r (run_id, tenant, flow, flow_revision, key, state, reason, version, payload_hash,
     identity_rule, owner, fence, lease_since, lease_expires_at, attempts, attempts_max, repairs_used, takeovers,
     effects_total, effects_open, effects_failed, effects_cancelled, refusals, next_attempt_at, journal_seq,
-    journal_head, origin, created_at, updated_at, expires_at, content_expires_at)
+    journal_head, origin, created_at, updated_at, expires_at, content_expires_at, corrects)
   SELECT run_id, tenant, flow, flow_revision, key, state, reason, version, payload_hash, identity_rule, owner, fence,
     CASE WHEN lease_ms IS NOT NULL THEN clock END, clock + lease_ms * 1000,
     attempts, attempts_max, repairs_used, takeovers, effects_total, effects_open, effects_failed, effects_cancelled,
     refusals, next_attempt_at, journal_seq, journal_head, origin, created_at, updated_at, expires_at,
-    content_expires_at
+    content_expires_at, corrects
   FROM ops ORDER BY run_id
   ON CONFLICT (run_id) DO NOTHING
   RETURNING r.run_id, r.lease_since, r.lease_expires_at),
@@ -212,6 +213,7 @@ fn push<'a>(rows: &mut Rows<'a>, new: &'a NewRun, id: OpId) -> Result<()> {
         run.updated_at.micros().into(),
         run.expires_at.map(Timestamp::micros).into(),
         run.content_expires_at.map(Timestamp::micros).into(),
+        run.origin.corrects.as_ref().map(RunId::as_bytes).into(),
         new.content.payload.as_deref().into(),
         new.content.output.as_deref().into(),
         new.content.result.as_deref().into(),

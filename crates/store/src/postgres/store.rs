@@ -4,9 +4,10 @@ use async_trait::async_trait;
 use effectgate_core::{
     digest::Digest,
     effect::{Attempt, Effect},
-    ids::{FlowName, ProviderName, RunId, Tenant},
+    ids::{FlowName, ProviderName, ReplayId, RunId, Tenant},
     journal::{Head, SealedEntry},
     notice::Notice,
+    replay::ReplayFilter,
     run::{Aggregate, Run},
     switch::Switch,
     time::Timestamp,
@@ -14,14 +15,15 @@ use effectgate_core::{
 };
 
 use super::{
-    PgStore, approval, asked, effect, health, house, journal, notice, profile, purge, run, search, session, tally,
+    PgStore, approval, asked, effect, health, house, journal, notice, profile, purge, replay, run, search, session,
+    tally,
 };
 use crate::{
     Result, Store,
     types::{
         ApiKeyRow, ApprovalFilter, ApprovalItem, ChainHead, Commit, Content, DueEffect, DueNotice, EffectFilter, Gauge,
-        Health, HouseCommit, HouseWrite, InboxFilter, JournalFilter, NewRun, Page, ProfileRow, Purged, Reserved,
-        RunFilter, RunOverdue, RunRef, SessionRow, TallyRow, TokenHit, UserRow,
+        Health, HouseCommit, HouseWrite, InboxFilter, JournalFilter, NewRun, Page, ProfileRow, Purged, ReplayFound,
+        ReplayItem, Reserved, RunFilter, RunOverdue, RunRef, SessionRow, TallyRow, TokenHit, UserRow,
     },
 };
 
@@ -46,6 +48,18 @@ impl Store for PgStore {
     }
     async fn run_find(&self, tenant: &Tenant, filter: &RunFilter) -> Result<Page<Run>> {
         run::find(&self.pool, tenant, filter).await
+    }
+    async fn run_matching(
+        &self,
+        tenant: &Tenant,
+        filter: &ReplayFilter,
+        cursor: Option<&str>,
+        limit: u32,
+    ) -> Result<Page<Run>> {
+        replay::matching(&self.pool, tenant, filter, cursor, limit).await
+    }
+    async fn run_corrections(&self, tenant: &Tenant, original: RunId, limit: u32) -> Result<Vec<Run>> {
+        replay::corrections(&self.pool, tenant, original, limit).await
     }
     async fn run_claimable(&self, tenant: &Tenant, flow: &FlowName, limit: u32) -> Result<Vec<RunId>> {
         run::claimable(&self.pool, tenant, flow, limit).await
@@ -109,6 +123,24 @@ impl Store for PgStore {
     }
     async fn house_commit(&self, write: HouseWrite) -> Result<HouseCommit> {
         self.writers.house(write).await
+    }
+    async fn replay_find(&self, tenant: &Tenant, id: ReplayId) -> Result<Option<ReplayFound>> {
+        replay::find(&self.pool, tenant, id).await
+    }
+    async fn replay_list(&self, tenant: &Tenant, cursor: Option<&str>, limit: u32) -> Result<Page<ReplayFound>> {
+        replay::list(&self.pool, tenant, cursor, limit).await
+    }
+    async fn replay_items(&self, id: ReplayId, after: i32, limit: u32, waiting: bool) -> Result<Vec<ReplayItem>> {
+        replay::items(&self.pool, id, after, limit, waiting).await
+    }
+    async fn replay_item_settle(&self, id: ReplayId, item: &ReplayItem) -> Result<bool> {
+        replay::settle(&self.pool, id, item).await
+    }
+    async fn replay_hold(&self, id: ReplayId, holder: &str, ms: i64) -> Result<bool> {
+        replay::hold(&self.pool, id, holder, ms).await
+    }
+    async fn replay_stalled(&self, limit: u32) -> Result<Vec<(Tenant, ReplayId)>> {
+        replay::stalled(&self.pool, limit).await
     }
     async fn api_key_find(&self, public_id: &str) -> Result<Option<ApiKeyRow>> {
         house::api_key(&self.pool, public_id).await

@@ -7,7 +7,7 @@ use effectgate_core::{
 };
 use rusqlite::{named_params, params};
 
-use super::{journal, notice, tx::Tx};
+use super::{journal, notice, replay, tx::Tx};
 use crate::{
     Result, StoreError,
     row::{self, api_key_columns, switch_columns, user_columns},
@@ -26,8 +26,12 @@ pub(super) fn head(tx: &Tx<'_>, house: RunId) -> Result<Head> {
 
 pub(super) fn commit(tx: &Tx<'_>, write: &HouseWrite) -> Result<HouseCommit> {
     let house = RunId::house(&write.tenant);
-    if !move_head(tx, house, write)? {
+    let may = write.replay.as_ref().map_or(Ok(true), |change| replay::may(tx, &write.tenant, change))?;
+    if !may || !move_head(tx, house, write)? {
         return Ok(HouseCommit::Lost);
+    }
+    if let Some(change) = &write.replay {
+        replay::write(tx, change)?;
     }
     let receipt = write.switch.as_ref().map(|switch| turn(tx, switch)).transpose()?;
     if let Some(key) = &write.api_key {

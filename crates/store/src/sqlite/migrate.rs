@@ -11,8 +11,11 @@ use super::{
 use crate::{Result, StoreError};
 
 /// Every migration, in order from 1.
-pub(crate) const MIGRATIONS: &[&str] =
-    &[include_str!("../../migrations/sqlite/0001_init.sql"), include_str!("../../migrations/sqlite/0002_people.sql")];
+pub(crate) const MIGRATIONS: &[&str] = &[
+    include_str!("../../migrations/sqlite/0001_init.sql"),
+    include_str!("../../migrations/sqlite/0002_people.sql"),
+    include_str!("../../migrations/sqlite/0003_replays.sql"),
+];
 
 /// The migration that makes `asked`; what SQL alone cannot fill in is filled in beside it.
 const ASKED: i64 = 2;

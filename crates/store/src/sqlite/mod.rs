@@ -19,6 +19,7 @@ mod plans;
 mod pool;
 mod profile;
 mod purge;
+mod replay;
 mod run;
 mod search;
 mod session;

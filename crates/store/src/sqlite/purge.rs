@@ -5,7 +5,7 @@ use effectgate_core::{journal::Head, time::Timestamp};
 use rusqlite::{Row, params};
 
 use super::{
-    journal,
+    journal, replay,
     tx::{Tx, failed},
 };
 use crate::{
@@ -25,6 +25,7 @@ pub(super) fn purge(tx: &Tx<'_>, limit: u32) -> Result<Purged> {
         purge_content(tx, chain)?;
     }
     purge_journals(tx, limit)?;
+    replay::purge(tx, limit)?;
     tx.run(DROP_SESSIONS, params![tx.now.micros(), limit])?;
     Ok(Purged { runs: runs.len() as u64, contents: contents.len() as u64 })
 }

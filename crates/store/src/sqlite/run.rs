@@ -22,9 +22,9 @@ use crate::{
 const INSERT: &str = "INSERT INTO runs (run_id, tenant, flow, flow_revision, key, state, reason, version, payload_hash,
   identity_rule, owner, fence, lease_since, lease_expires_at, attempts, attempts_max, repairs_used, takeovers,
   effects_total, effects_open, effects_failed, effects_cancelled, refusals, next_attempt_at, journal_seq, journal_head,
-  origin, created_at, updated_at, expires_at, content_expires_at)
+  origin, created_at, updated_at, expires_at, content_expires_at, corrects)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24,
-  ?25, ?26, ?27, ?28, ?29, ?30, ?31)
+  ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32)
 ON CONFLICT (run_id) DO NOTHING";
 
 /// A hot key changes nothing, so a batch of duplicates writes nothing and flushes nothing.
@@ -77,6 +77,7 @@ fn insert(tx: &Tx<'_>, new: &NewRun) -> Result<usize> {
         run.updated_at.micros(),
         run.expires_at.map(Timestamp::micros),
         run.content_expires_at.map(Timestamp::micros),
+        run.origin.corrects.as_ref().map(RunId::as_bytes),
     ];
     tx.run(INSERT, values)
 }

@@ -4,9 +4,10 @@ use async_trait::async_trait;
 use effectgate_core::{
     digest::Digest,
     effect::{Attempt, Effect},
-    ids::{FlowName, ProviderName, RunId, Tenant},
+    ids::{FlowName, ProviderName, ReplayId, RunId, Tenant},
     journal::{Head, SealedEntry},
     notice::Notice,
+    replay::ReplayFilter,
     run::{Aggregate, Run},
     switch::Switch,
     time::Timestamp,
@@ -14,15 +15,15 @@ use effectgate_core::{
 };
 
 use super::{
-    SqliteStore, approval, asked, commit, effect, health, house, journal, notice, profile, purge, run, search, session,
-    tally,
+    SqliteStore, approval, asked, commit, effect, health, house, journal, notice, profile, purge, replay, run, search,
+    session, tally,
 };
 use crate::{
     Result, Store,
     types::{
         ApiKeyRow, ApprovalFilter, ApprovalItem, ChainHead, Commit, Content, DueEffect, DueNotice, EffectFilter, Gauge,
-        Health, HouseCommit, HouseWrite, InboxFilter, JournalFilter, NewRun, Page, ProfileRow, Purged, Reserved,
-        RunFilter, RunOverdue, RunRef, SessionRow, TallyRow, TokenHit, UserRow,
+        Health, HouseCommit, HouseWrite, InboxFilter, JournalFilter, NewRun, Page, ProfileRow, Purged, ReplayFound,
+        ReplayItem, Reserved, RunFilter, RunOverdue, RunRef, SessionRow, TallyRow, TokenHit, UserRow,
     },
 };
 
@@ -50,6 +51,20 @@ impl Store for SqliteStore {
     async fn run_find(&self, tenant: &Tenant, filter: &RunFilter) -> Result<Page<Run>> {
         let (tenant, filter) = (tenant.clone(), filter.clone());
         self.pool.read(move |tx| run::find(tx, &tenant, &filter)).await
+    }
+    async fn run_matching(
+        &self,
+        tenant: &Tenant,
+        filter: &ReplayFilter,
+        cursor: Option<&str>,
+        limit: u32,
+    ) -> Result<Page<Run>> {
+        let (tenant, filter, cursor) = (tenant.clone(), filter.clone(), cursor.map(str::to_owned));
+        self.pool.read(move |tx| replay::matching(tx, &tenant, &filter, cursor.as_deref(), limit)).await
+    }
+    async fn run_corrections(&self, tenant: &Tenant, original: RunId, limit: u32) -> Result<Vec<Run>> {
+        let tenant = tenant.clone();
+        self.pool.read(move |tx| replay::corrections(tx, &tenant, original, limit)).await
     }
     async fn run_claimable(&self, tenant: &Tenant, flow: &FlowName, limit: u32) -> Result<Vec<RunId>> {
         let (tenant, flow) = (tenant.clone(), flow.clone());
@@ -125,6 +140,28 @@ impl Store for SqliteStore {
     }
     async fn house_commit(&self, write: HouseWrite) -> Result<HouseCommit> {
         self.pool.write(move |tx| house::commit(tx, &write)).await
+    }
+    async fn replay_find(&self, tenant: &Tenant, id: ReplayId) -> Result<Option<ReplayFound>> {
+        let tenant = tenant.clone();
+        self.pool.read(move |tx| replay::find(tx, &tenant, id)).await
+    }
+    async fn replay_list(&self, tenant: &Tenant, cursor: Option<&str>, limit: u32) -> Result<Page<ReplayFound>> {
+        let (tenant, cursor) = (tenant.clone(), cursor.map(str::to_owned));
+        self.pool.read(move |tx| replay::list(tx, &tenant, cursor.as_deref(), limit)).await
+    }
+    async fn replay_items(&self, id: ReplayId, after: i32, limit: u32, waiting: bool) -> Result<Vec<ReplayItem>> {
+        self.pool.read(move |tx| replay::items(tx, id, after, limit, waiting)).await
+    }
+    async fn replay_item_settle(&self, id: ReplayId, item: &ReplayItem) -> Result<bool> {
+        let item = item.clone();
+        self.pool.write(move |tx| replay::settle(tx, id, &item)).await
+    }
+    async fn replay_hold(&self, id: ReplayId, holder: &str, ms: i64) -> Result<bool> {
+        let holder = holder.to_owned();
+        self.pool.write(move |tx| replay::hold(tx, id, &holder, ms)).await
+    }
+    async fn replay_stalled(&self, limit: u32) -> Result<Vec<(Tenant, ReplayId)>> {
+        self.pool.read(move |tx| replay::stalled(tx, limit)).await
     }
     async fn api_key_find(&self, public_id: &str) -> Result<Option<ApiKeyRow>> {
         let public_id = public_id.to_owned();

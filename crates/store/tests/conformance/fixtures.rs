@@ -340,6 +340,7 @@ pub fn house(tenant: &Tenant, head: Head, now: Timestamp) -> HouseWrite {
         switch: None,
         api_key: None,
         user: None,
+        replay: None,
         notices: vec![],
     }
 }
@@ -349,9 +350,10 @@ pub async fn chain(store: &Arc<dyn Store>, run: RunId) -> Vec<effectgate_core::j
     store.journal_read(run, 0, 10_000).await.unwrap()
 }
 
-/// Takes back what migration 0002 made in both twins; the data of the first schema stays.
-pub const UNDO_PEOPLE: &str = "DROP TABLE asked; DROP TABLE flows; DROP TABLE profiles; DROP TABLE tallies;
-DROP INDEX sessions_of; ALTER TABLE approvals DROP COLUMN edits; ALTER TABLE runs DROP COLUMN journal_kept_ms; DELETE FROM schema_migrations WHERE number = 2";
+/// Takes back what the migrations from 0002 on made in both twins; the data of the first schema stays.
+pub const UNDO_PEOPLE: &str = "DROP TABLE replay_items; DROP TABLE replays; DROP INDEX runs_correcting;
+ALTER TABLE runs DROP COLUMN corrects; DROP TABLE asked; DROP TABLE flows; DROP TABLE profiles; DROP TABLE tallies;
+DROP INDEX sessions_of; ALTER TABLE approvals DROP COLUMN edits; ALTER TABLE runs DROP COLUMN journal_kept_ms; DELETE FROM schema_migrations WHERE number >= 2";
 
 /// Approvals in every state, more than the upgrade takes at a time; gives the keys that wait for the leads, in order.
 pub async fn before_people(bench: &impl super::Bench) -> Vec<String> {

@@ -4,6 +4,7 @@
 pub(crate) mod approvals;
 pub(crate) mod batch;
 pub(crate) mod claim;
+pub(crate) mod correct;
 pub(crate) mod decide;
 pub(crate) mod effects;
 pub(crate) mod ending;
@@ -14,6 +15,7 @@ pub(crate) mod look;
 pub(crate) mod operate;
 pub(crate) mod proposal;
 pub(crate) mod renew;
+pub(crate) mod replays;
 mod reply;
 pub(crate) mod reserve;
 pub(crate) mod runs;

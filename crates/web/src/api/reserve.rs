@@ -173,8 +173,7 @@ impl ReserveRequest {
                 trigger: Words::read(self.trigger, "/trigger")?,
                 execution: Words::read(self.execution, "/execution")?,
                 source_url: self.source_url,
-                corrects: None,
-                api_key: None,
+                ..Origin::default()
             },
         })
     }

@@ -54,7 +54,7 @@ needs! {
     ReadContent = [Operator, Auditor];
     /// See a run's result, which its worker wrote: content for everybody but the worker who reads it back.
     ReadResult = [Worker, Operator, Auditor];
-    /// Cancel, resolve, release, close.
+    /// Cancel, resolve, release, close, replay, correct.
     Operate = [Operator];
     /// Verify and export the journal.
     Audit = [Auditor];

@@ -33,10 +33,10 @@ const REASON: &[Code] = &[Code::ReasonRequired, Code::ReasonTooLong];
 /// What an operation adds of its own.
 fn own(operation: &str) -> Vec<Code> {
     use Code::{
-        AlreadyDecided, ApprovalOver, BadKey, BadLease, CannotDecide, EffectDiffers, EffectNotBegun, EffectsChanged,
-        EffectsOpen, InvalidEdit, InvalidOutput, InvalidPayload, KeyPoisoned, LeaseLost, LocalAccountsOff,
-        LoginRequired, NotInAudience, NotQualified, NothingChanged, PayloadConflict, SeparationOfDuties, SwitchOff,
-        TooManyEdits, UnknownClass, UnknownFlow, WrongState,
+        AlreadyDecided, ApprovalOver, BadKey, BadLease, CannotDecide, CorrectionKey, EffectDiffers, EffectNotBegun,
+        EffectsChanged, EffectsOpen, InvalidEdit, InvalidOutput, InvalidPayload, KeyPoisoned, LeaseLost,
+        LocalAccountsOff, LoginRequired, NotInAudience, NotQualified, NothingChanged, PayloadConflict, ReplayExpired,
+        SeparationOfDuties, SwitchOff, TooManyEdits, UnknownClass, UnknownFlow, WrongState,
     };
     let (own, reason): (&[Code], bool) = match operation {
         "reserve" => (&[BadKey, BadLease, UnknownFlow, InvalidPayload, PayloadConflict], false),
@@ -49,6 +49,9 @@ fn own(operation: &str) -> Vec<Code> {
         "settle_effect" => (&[LeaseLost, EffectNotBegun], false),
         "resolve_effect" => (&[WrongState, KeyPoisoned], true),
         "cancel_effect" | "release_run" | "close_run" | "withdraw_approval" => (&[WrongState], true),
+        "correct_run" => (&[BadKey, CorrectionKey, InvalidPayload, PayloadConflict, UnknownFlow, WrongState], true),
+        "plan_replay" => (&[UnknownFlow], true),
+        "execute_replay" => (&[ReplayExpired, Code::ReasonTooLong], false),
         "turn_switch" => (&[], true),
         "decide" => (
             &[

@@ -57,7 +57,8 @@ pub(crate) async fn page() -> Response {
 }
 
 /// The order in which a reader meets them.
-const TAGS: [&str; 9] = ["runs", "lease", "effects", "approvals", "switches", "journal", "access", "health", ""];
+const TAGS: [&str; 10] =
+    ["runs", "lease", "effects", "approvals", "switches", "replays", "journal", "access", "health", ""];
 
 impl Page {
     fn of(document: &Value) -> Self {

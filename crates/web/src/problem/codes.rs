@@ -56,6 +56,7 @@ codes! {
     BadMember = "bad_member", BAD_REQUEST, "A member of the request cannot be taken";
     BadParameter = "bad_parameter", BAD_REQUEST, "A query parameter cannot be taken";
     BadKey = "bad_key", BAD_REQUEST, "The key cannot name one event";
+    CorrectionKey = "correction_key", BAD_REQUEST, "A correction needs a key of its own";
     BadLease = "bad_lease", BAD_REQUEST, "The lease is outside of its bounds";
     UnknownFlow = "unknown_flow", BAD_REQUEST, "There is no flow of this name";
     UnknownClass = "unknown_class", BAD_REQUEST, "There is no failure class of this name";
@@ -92,6 +93,7 @@ codes! {
     EffectNotBegun = "effect_not_begun", CONFLICT, "This effect is not in the hands of this worker";
     WrongState = "wrong_state", CONFLICT, "From this state there is no such way";
     KeyPoisoned = "key_poisoned", CONFLICT, "The provider would only repeat an error that it keeps";
+    ReplayExpired = "replay_expired", CONFLICT, "This plan may not be executed any more";
     SwitchOff = "switch_off", CONFLICT, "Actions are switched off";
     ApprovalOver = "approval_over", CONFLICT, "This approval has ended";
     EffectsChanged = "effects_changed", CONFLICT, "The effects are not the ones that were shown";

@@ -31,8 +31,16 @@ impl From<EngineError> for Problem {
             EngineError::EffectsOpen { run } => Self::new(Code::EffectsOpen, said).with("run", &run),
             EngineError::EffectDiffers { effect } => Self::new(Code::EffectDiffers, said).with("effect", &effect),
             EngineError::NotBegun { effect } => Self::new(Code::EffectNotBegun, said).with("effect", &effect),
-            EngineError::WrongState { run, .. } => Self::new(Code::WrongState, said).with("run", &run),
             EngineError::KeyPoisoned { effect } => Self::new(Code::KeyPoisoned, said).with("effect", &effect),
+            EngineError::WrongState { next, run, .. } => {
+                let problem = Self::new(Code::WrongState, said).with("run", &run);
+                if let Some(next) = next { problem.with("next", &next) } else { problem }
+            }
+            EngineError::CorrectionKey { run, .. } => {
+                let problem = Self::new(Code::CorrectionKey, said).at("/key");
+                if let Some(run) = run { problem.with("run", &run) } else { problem }
+            }
+            EngineError::ReplayExpired { .. } => Self::new(Code::ReplayExpired, said),
             EngineError::SwitchOff => Self::new(Code::SwitchOff, said),
             EngineError::NotEntitled => Self::new(Code::Forbidden, said),
             EngineError::ReasonRequired => Self::new(Code::ReasonRequired, said).at("/reason"),

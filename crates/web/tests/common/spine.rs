@@ -204,5 +204,6 @@ fn policy(options: &Options, scripted: &Scripted) -> Policy {
         alerts: vec![],
         dispatcher: DispatcherPolicy { workers: options.workers, period_ms: 500, batch: options.batch },
         sweeper: SweeperPolicy { period_ms: 2_000, batch: 500, stuck_ms: 24 * HOUR },
+        replay: effectgate_engine::replay::ReplayPolicy::default(),
     }
 }

@@ -67,6 +67,7 @@ fn route(method: &str, path: &str) -> Route {
         path if path.contains("/effects/") => format!("eff_{zeros}1"),
         path if path.contains("/approvals/") => format!("apr_{zeros}1"),
         path if path.contains("/review/") => format!("eff_{zeros}1"),
+        path if path.contains("/replays/") => format!("rpl_{zeros}"),
         path if path.contains("/errors/") => "not_found".to_owned(),
         path if path.contains("{seq}") => "1".to_owned(),
         _ => format!("run_{zeros}"),

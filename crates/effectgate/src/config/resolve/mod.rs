@@ -64,6 +64,7 @@ pub(crate) fn resolve(config: &Config, folder: &Path, environment: &Environment)
     let public_url = server::public_url(&mut judge, &config.server);
     let dispatcher = server::dispatcher(&mut judge, &config.dispatcher);
     let sweeper = server::sweeper(&mut judge, &config.sweeper);
+    let replay = server::replay(&mut judge, &config.replay);
     let ceiling = Ceiling::from(judge.variable("AI_ACTIONS_ENABLED"), config.actions.enabled);
     if ceiling == Ceiling::Off {
         judge.note("actions.enabled", "actions are off: effects are queued and none is sent");
@@ -84,6 +85,7 @@ pub(crate) fn resolve(config: &Config, folder: &Path, environment: &Environment)
             alerts,
             dispatcher,
             sweeper,
+            replay,
         };
         Some((policy, server?, database?, people?))
     })();

@@ -2,7 +2,10 @@
 
 use std::{net::SocketAddr, time::Duration};
 
-use effectgate_engine::policy::{DispatcherPolicy, SweeperPolicy};
+use effectgate_engine::{
+    policy::{DispatcherPolicy, SweeperPolicy},
+    replay::ReplayPolicy,
+};
 use effectgate_web::auth::proxies::Network;
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
@@ -13,7 +16,7 @@ use super::{
 };
 use crate::config::{
     server::{DatabaseConfig, ServerConfig},
-    workers::{DispatcherConfig, SweeperConfig},
+    workers::{DispatcherConfig, ReplayConfig, SweeperConfig},
 };
 
 /// A bound that only says that the number is meant.
@@ -162,6 +165,19 @@ pub(super) fn sweeper(judge: &mut Judge<'_>, config: &SweeperConfig) -> SweeperP
         "Choose the age at which a person should look.",
     );
     SweeperPolicy { period_ms: unsigned(period), batch: unsigned(batch), stuck_ms }
+}
+
+pub(super) fn replay(judge: &mut Judge<'_>, config: &ReplayConfig) -> ReplayPolicy {
+    let plan_ms = judge.within(
+        "replay.plan_ms",
+        config.plan_ms,
+        60_000,
+        DAY_MS,
+        "Below a minute nobody has read it; after a day the runs are not the ones that were planned.",
+    );
+    let kept_days =
+        judge.within("replay.kept_days", config.kept_days, 1, 730, "Plans hold keys: keep them as long as needed.");
+    ReplayPolicy { plan_ms, kept_ms: kept_days * DAY_MS }
 }
 
 const PERIOD: &str = "Below 10 ms it only burns the processor; above a minute leases and approvals end late.";
