@@ -17,10 +17,10 @@ pub const EFFECT: &str = "certify_note";
 pub const ROLE: &str = "certify-approver";
 /// Whom a link stands for.
 pub const ADDRESS: &str = "certify@example.test";
-/// Where the far side listens unless told otherwise, so that a config can name it.
+/// Where certify plays the corner's provider unless told otherwise, so that a config can name it.
 pub const FAR: &str = "127.0.0.1:9787";
-/// Where the relay in front of the far side listens; the gate's provider is this address.
-pub const DOOR: &str = "127.0.0.1:9788";
+/// Where the relay in front of a workflow's sandbox listens unless told otherwise.
+pub const RELAY: &str = "127.0.0.1:9788";
 
 /// Flows of the corner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,9 +13,10 @@ mod retention;
 mod switch;
 mod token;
 mod unknown;
+mod workflow;
 
 use crate::{
-    evidence::{Done, Evidence, Stop},
+    evidence::{Done, Evidence},
     item::Item,
     stage::Stage,
 };
@@ -40,8 +41,9 @@ pub(crate) async fn judge(item: Item, stage: &mut Stage<'_>, seen: &mut Evidence
         Item::JournalNames => journal::names(stage, seen).await,
         Item::Switch => switch::holds(stage, seen).await,
         Item::Retention => retention::set(stage, seen).await,
-        Item::WorkflowOnce | Item::WorkflowDuplicate | Item::WorkflowLostAnswer | Item::WorkflowRetry => {
-            Err(Stop::NotApplicable("no workflow was named: --workflow URL --provider-sandbox URL".into()))
-        }
+        Item::WorkflowOnce => workflow::once(stage, seen).await,
+        Item::WorkflowDuplicate => workflow::duplicate(stage, seen).await,
+        Item::WorkflowLostAnswer => workflow::lost_answer(stage, seen).await,
+        Item::WorkflowRetry => workflow::retry(stage, seen).await,
     }
 }

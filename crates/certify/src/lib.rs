@@ -2,8 +2,9 @@
 //! this process plays, the journal as the API gives it, and, where the gate is a throwaway one, its files and its
 //! death. Nothing here asks the gate whether it is fine, and nothing here knows how the gate is built.
 //!
-//! A leaf: it imports core's words and no room. What starts and kills a gate is handed in as a [`House`].
+//! A leaf: it imports core's words and the relay, and no room. What starts and kills a gate is handed in as a [`House`].
 
+mod door;
 mod evidence;
 pub mod far;
 pub mod form;
@@ -16,9 +17,13 @@ mod items;
 mod render;
 mod report;
 mod stage;
+mod workflow;
 
+pub use door::{Door, DoorError};
+pub use effectgate_relay::RelayError;
 pub use evidence::{Fact, Verdict};
 pub use house::{House, HouseError};
 pub use item::Item;
 pub use report::{Outcome, Report};
 pub use stage::{Login, Options, Target, run};
+pub use workflow::{Count, EVENT, Workflow, WorkflowSettings};

@@ -13,6 +13,7 @@ use tokio::time::{sleep, timeout};
 use url::Url;
 
 use crate::{
+    door::Door,
     evidence::{Done, Evidence, Stop},
     far::Provider,
     form::Form,
@@ -23,6 +24,7 @@ use crate::{
     item::Item,
     items,
     report::{Outcome, Report},
+    workflow::Workflow,
 };
 
 /// A person with a local account.
@@ -41,13 +43,15 @@ pub struct Target {
     pub key: SecretString,
     /// The corner of the config that certify may work in. Without it only what changes nothing is judged.
     pub ground: Option<Ground>,
-    /// The provider that the corner's effects go to.
-    pub far: Option<Provider>,
+    /// The provider that the corner's effects go to, behind the relay.
+    pub door: Option<Door>,
     /// A person of the audience of the corner's role flow, with another part in nothing.
     pub approver: Option<Login>,
     /// A person with an account and without that role.
     pub stranger: Option<Login>,
     pub house: Option<Box<dyn House>>,
+    /// A workflow of the user's own, if it is to be judged.
+    pub workflow: Option<Workflow>,
     /// Files and folders to search for tokens, besides the house's.
     pub look_in: Vec<PathBuf>,
 }
@@ -145,7 +149,11 @@ impl<'a> Stage<'a> {
     }
 
     pub(crate) fn far(&self) -> Done<&Provider> {
-        self.target.far.as_ref().ok_or_else(|| {
+        Ok(self.door()?.far())
+    }
+
+    pub(crate) fn door(&self) -> Done<&Door> {
+        self.target.door.as_ref().ok_or_else(|| {
             Stop::NotApplicable(
                 "effects of this gate cannot be counted: name a flow of certify's own with --flow".into(),
             )
@@ -157,6 +165,15 @@ impl<'a> Stage<'a> {
             Stop::NotApplicable("it would disturb a gate in service: name a flow of certify's own with --flow".into())
         })?;
         Ok(ground.flow(flow))
+    }
+
+    pub(crate) fn workflow(&self) -> Option<&Workflow> {
+        self.target.workflow.as_ref()
+    }
+
+    /// The id of an event of this item.
+    pub(crate) fn event(&self) -> String {
+        format!("certify-{}", self.nonce)
     }
 
     /// The house, where the gate is a throwaway one.

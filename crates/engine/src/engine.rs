@@ -132,7 +132,7 @@ impl Engine {
     /// Commits, with the flow's retention put in and the workers woken.
     pub(crate) async fn commit(&self, mut transition: Transition) -> Result<Commit> {
         if is_broken(Guard::Retention) {
-            // Nothing is set.
+            transition.retain(&FORGETFUL);
         } else if let Some(policy) = self.policy().flow(&transition.run.flow) {
             transition.retain(&policy.flow.retention);
         } else {
@@ -203,6 +203,10 @@ fn ceiling_switch(ceiling: Ceiling, now: Timestamp) -> Option<Switch> {
 fn off(reason: String, at: Timestamp) -> Switch {
     Switch { scope: Scope::All, name: String::new(), enabled: false, reason, by: "system:config".into(), at }
 }
+
+/// Without the guard on retention: keys are forgotten while senders may still repeat.
+const FORGETFUL: effectgate_core::flow::Retention =
+    effectgate_core::flow::Retention { content_days: 1, key_days: 1, journal_days: 1 };
 
 /// For runs whose flow has left the config: kept for a year, so that nothing is forgotten by a typing error.
 const UNCONFIGURED: effectgate_core::flow::Retention =

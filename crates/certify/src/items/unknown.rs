@@ -1,8 +1,7 @@
 //! A lost answer: the provider accepted, and nobody heard of it. Unknown, and nothing more leaves by itself.
 
 use crate::{
-    evidence::{Done, Evidence},
-    far::Mode,
+    evidence::{Done, Evidence, Stop},
     gate::Wanted,
     ground::Flow,
     stage::{Stage, payload, word},
@@ -10,11 +9,15 @@ use crate::{
 
 pub(super) async fn no_resend(stage: &mut Stage<'_>, seen: &mut Evidence) -> Done {
     let path = stage.path(Flow::Go, "event");
-    stage.far()?.script_at(&path, &[Mode::AcceptThenDrop]);
+    stage.door()?.lose_answer(&path).map_err(|e| Stop::Error(e.to_string()))?;
     let run = stage.proposed(Flow::Go, "event").await?;
     stage.until_executed(&path).await?;
-    seen.note("the provider executed the request, and its answer was lost on the way");
     let stood = stage.until_effect(&run, &["unknown", "review", "completed", "failed"]).await?;
+    for line in stage.door()?.log(&path) {
+        let status = line.status.map_or_else(|| "none".to_owned(), |status| status.to_string());
+        let what = "the relay, with the request and with the provider's answer";
+        seen.word(what, &format!("{}, {status}", line.fault), &["forward-then-drop-response, 201"]);
+    }
     seen.word("the effect then", &word(&stood, "/effects/0/state"), &["unknown", "review"]);
     stage.look_on().await;
     stage.look_on().await;

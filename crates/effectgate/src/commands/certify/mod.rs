@@ -2,13 +2,14 @@
 //! same executable, else a running one. What is judged and how is `effectgate-certify`'s; here stand the arguments, the
 //! house that may be killed, and what is printed.
 
+mod flow;
 mod own;
 mod running;
 mod show;
 
 use std::{path::PathBuf, time::Duration};
 
-use effectgate_certify::{Item, Options, Report, ground};
+use effectgate_certify::{Item, Options, Report, Verdict, ground};
 use effectgate_engine::{
     clock::{Clock as _, SystemClock},
     probe,
@@ -46,6 +47,30 @@ pub(crate) struct Args {
     /// The variable that holds the other person's password
     #[arg(long, value_name = "NAME", default_value = "EFFECTGATE_OTHER_PASSWORD")]
     other_password_env: String,
+    /// A workflow of your own, by the address that its events are delivered to
+    #[arg(long, value_name = "URL", requires = "provider_sandbox")]
+    workflow: Option<String>,
+    /// The sandbox of that workflow's provider
+    #[arg(long, value_name = "URL", requires = "workflow")]
+    provider_sandbox: Option<String>,
+    /// Where the relay in front of the sandbox listens: the provider's address in the workflow, or in the gate behind it
+    #[arg(long, value_name = "ADDRESS", default_value = ground::RELAY)]
+    relay: std::net::SocketAddr,
+    /// What the workflow is sent: a file of JSON with {{ id }} where the event's id stands
+    #[arg(long, value_name = "FILE")]
+    event: Option<PathBuf>,
+    /// Only requests whose path begins so are effects [default: all that are not GET, HEAD or OPTIONS]
+    #[arg(long, value_name = "PATH", default_value = "", hide_default_value = true)]
+    effect_path: String,
+    /// Ask the sandbox here how many effects there are, instead of counting requests
+    #[arg(long, value_name = "URL")]
+    count: Option<String>,
+    /// Where in that answer the number, or the list to be counted, stands: a JSON Pointer
+    #[arg(long, value_name = "POINTER", default_value = "", hide_default_value = true)]
+    count_at: String,
+    /// The sandbox may be out in the open
+    #[arg(long)]
+    i_know: bool,
     /// Files or folders to search for tokens: the database and the log. Several times
     #[arg(long, value_name = "PATH")]
     look_in: Vec<PathBuf>,
@@ -89,7 +114,9 @@ pub(crate) async fn run(args: Args, out: Out) -> Result {
     if items.is_empty() {
         return Err(Failure::usage("no item is left: --only and --skip leave none out of the list"));
     }
-    let target = if args.own { own::target().await? } else { running::target(&args).await? };
+    let workflow = flow::workflow(&args).await?;
+    let mut target = if args.own { own::target().await? } else { running::target(&args, &items).await? };
+    target.workflow = workflow;
     let default = if args.own { own::LOOK_ON } else { LOOK_ON };
     let broken = if args.own { probe::broken().map_err(Failure::usage)? } else { None };
     let options = Options {
@@ -105,7 +132,10 @@ pub(crate) async fn run(args: Args, out: Out) -> Result {
 }
 
 fn items(args: &Args) -> Vec<Item> {
-    let asked = |item: &Item| if args.only.is_empty() { item.is_of_gate() } else { args.only.contains(item) };
+    // A workflow alone needs no gate to be named.
+    let gate = args.own || args.workflow.is_none() || args.flow.is_some();
+    let default = |item: &Item| if item.is_of_gate() { gate } else { args.workflow.is_some() };
+    let asked = |item: &Item| if args.only.is_empty() { default(item) } else { args.only.contains(item) };
     Item::ALL.iter().copied().filter(asked).filter(|item| !args.skip.contains(item)).collect()
 }
 
@@ -122,7 +152,9 @@ fn finish(args: &Args, report: &Report, out: Out) -> Result {
     }
     let failure = Failure::new(Exit::Failed, "not_ready", report.summary());
     Err(match &report.log_tail {
-        Some(log) if !log.is_empty() && !out.json => failure.hint(format!("The end of the gate's log:\n  {log}")),
+        Some(log) if !out.json && report.count(Verdict::Error) > 0 => {
+            failure.hint(format!("The end of the gate's log:\n  {log}"))
+        }
         _ => failure,
     })
 }

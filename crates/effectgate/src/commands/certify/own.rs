@@ -2,14 +2,14 @@
 //! the right to kill it.
 
 use std::{
+    net::{IpAddr, Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use async_trait::async_trait;
 use effectgate_certify::{
-    House, HouseError, Login, Target,
-    far::Provider,
+    Door, House, HouseError, Login, Target,
     ground::{Ground, ROLE},
 };
 use effectgate_engine::random;
@@ -24,20 +24,22 @@ use crate::{
 /// A dozen ticks of the dispatcher and several sweeps, as the config below has them.
 pub(super) const LOOK_ON: Duration = Duration::from_millis(800);
 
+/// A free port of this machine.
+const ANYWHERE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+
 const APPROVER: &str = "certify-approver";
 const STRANGER: &str = "certify-stranger";
 
 pub(super) async fn target() -> Result<Target> {
     let ground = Ground::new("certify").ok_or_else(|| Failure::failed("the word certify is no name"))?;
-    let far = Provider::start().await?;
-    let provider = far.url();
+    let door = Door::start(ANYWHERE).await.map_err(Failure::failed)?;
     let (password, other) = (random::token(), random::token());
     let roles = format!("approver,{ROLE}");
     let accounts = [
         Account { name: APPROVER, roles: &roles, password: &password },
         Account { name: STRANGER, roles: "approver", password: &other },
     ];
-    let sections = ground.config(&provider);
+    let sections = ground.config(&door.url());
     let house = Throwaway::start(|folder| config(&sections, folder), &accounts, variables()).await?;
     let url = Url::parse(house.url()).map_err(Failure::failed)?;
     Ok(Target {
@@ -45,10 +47,11 @@ pub(super) async fn target() -> Result<Target> {
         url,
         key: SecretString::from(house.key()),
         ground: Some(ground),
-        far: Some(far),
+        door: Some(door),
         approver: Some(Login { user: APPROVER.to_owned(), password: password.into() }),
         stranger: Some(Login { user: STRANGER.to_owned(), password: other.into() }),
         house: Some(Box::new(Own(house))),
+        workflow: None,
         look_in: Vec::new(),
     })
 }

@@ -1,6 +1,6 @@
 //! A gate in service: what certify may touch there, and with whose rights.
 
-use effectgate_certify::{Login, Target, far::Provider, ground::Ground};
+use effectgate_certify::{Door, Item, Login, Target, ground::Ground};
 use secrecy::SecretString;
 use url::Url;
 
@@ -10,23 +10,26 @@ use crate::{
     exit::{Exit, Failure, Result},
 };
 
-pub(super) async fn target(args: &Args) -> Result<Target> {
+pub(super) async fn target(args: &Args, items: &[Item]) -> Result<Target> {
     let url = Url::parse(&args.server.url).map_err(Failure::usage)?;
-    let key = SecretString::from(key_of(&args.server)?);
+    let judges_gate = items.iter().any(|item| item.is_of_gate());
+    // Where only a workflow is judged no gate is asked anything, and there may be none.
+    let key = SecretString::from(if judges_gate { key_of(&args.server)? } else { String::new() });
     let ground = args.flow.as_deref().map(ground).transpose()?;
-    let far = match &ground {
-        Some(_) => Some(provider(args).await?),
+    let door = match &ground {
+        Some(_) => Some(door(args).await?),
         None => None,
     };
     Ok(Target {
-        name: url.origin().ascii_serialization(),
+        name: if judges_gate { url.origin().ascii_serialization() } else { "a workflow".to_owned() },
         url,
         key,
         ground,
-        far,
+        door,
         approver: login(args.login.as_deref(), &args.password_env)?,
         stranger: login(args.other_login.as_deref(), &args.other_password_env)?,
         house: None,
+        workflow: None,
         look_in: args.look_in.clone(),
     })
 }
@@ -36,10 +39,9 @@ pub(super) fn ground(word: &str) -> Result<Ground> {
     Ground::new(word).ok_or_else(bad)
 }
 
-async fn provider(args: &Args) -> Result<Provider> {
-    let listen = args.far;
-    Provider::start_at(listen).await.map_err(|error| {
-        Failure::new(Exit::Unavailable, "cannot_listen", format!("{listen}: {error}"))
+async fn door(args: &Args) -> Result<Door> {
+    Door::start(args.far).await.map_err(|error| {
+        Failure::new(Exit::Unavailable, "cannot_listen", error)
             .hint("certify plays the provider there; --far names another address, which the config must name too.")
     })
 }

@@ -1,0 +1,136 @@
+//! Two workflows that do the same: one calls its provider by itself, as workflows do, and one goes through the gate. Both
+//! are small HTTP servers here, triggered, watched and counted by certify as a user's own would be.
+
+use std::{
+    io::{Read as _, Write as _},
+    net::{TcpListener, TcpStream},
+    thread,
+};
+
+use effectgate_testkit::provider::ScriptedProvider;
+use serde_json::{Value, json};
+
+use crate::{
+    ground::Calls as _,
+    support::{House, KEY, effectgate},
+    verdicts::{Verdicts, free_port, verdicts},
+};
+
+/// A server that answers every POST by what `work` makes of the event; ends with the process.
+fn serve(work: impl Fn(Value) -> u16 + Send + Sync + Clone + 'static) -> String {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let url = format!("http://{}/webhook", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            let work = work.clone();
+            thread::spawn(move || answer(stream, &work));
+        }
+    });
+    url
+}
+
+fn answer(mut stream: TcpStream, work: &impl Fn(Value) -> u16) {
+    let mut bytes = Vec::new();
+    let event = loop {
+        let mut some = [0; 4_096];
+        let n = stream.read(&mut some).unwrap_or(0);
+        if n == 0 {
+            return;
+        }
+        bytes.extend_from_slice(&some[..n]);
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let whole = text.split_once("\r\n\r\n").and_then(|(_, body)| serde_json::from_str::<Value>(body).ok());
+        if let Some(event) = whole {
+            break event;
+        }
+    };
+    let status = work(event);
+    let _ = write!(stream, "HTTP/1.1 {status} X\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+}
+
+/// Makes the refund at the provider; false if no answer came.
+fn refund(provider: &str, event: &Value) -> bool {
+    let body = json!({ "order": event["id"], "cents": 4_900 }).to_string();
+    let answer = provider.to_owned().exchange("POST", "/v1/refunds", &[("content-type", "application/json")], &body);
+    answer.is_some_and(|answer| answer.status < 300)
+}
+
+fn certify(workflow: &str, sandbox: &ScriptedProvider, relay: &str) -> Verdicts {
+    let url = sandbox.url();
+    let mut certify = effectgate(&["certify", "--json", "--workflow", workflow, "--provider-sandbox", &url]);
+    certify.args(["--relay", relay, "--effect-path", "/v1/refunds", "--look-on-ms", "800"]);
+    verdicts(&mut certify)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_workflow_without_the_gate_is_not_ready() {
+    let sandbox = ScriptedProvider::start([]).await;
+    let relay = format!("127.0.0.1:{}", free_port());
+    let provider = format!("http://{relay}");
+    // As a node with Retry on Fail: once more where no answer came.
+    let workflow = serve(move |event| if refund(&provider, &event) || refund(&provider, &event) { 200 } else { 500 });
+
+    let judged = tokio::task::block_in_place(|| certify(&workflow, &sandbox, &relay));
+
+    assert_eq!(judged.code, 1, "{:#}", judged.report);
+    assert_eq!(judged.of("workflow_once"), "pass", "{:#}", judged.report);
+    for item in ["workflow_duplicate", "workflow_lost_answer", "workflow_retry"] {
+        assert_eq!(judged.of(item), "fail", "{:#}", judged.report);
+    }
+    let ten = judged.items().find(|item| item["id"] == "workflow_duplicate").unwrap();
+    assert_eq!(ten["reason"], "effects at the sandbox: 10 (must be 1)", "{ten:#}");
+}
+
+const GATE: &str = r#"
+[server]
+listen = "127.0.0.1:0"
+[database]
+url = "sqlite:gate.db"
+[actions]
+enabled = true
+[dispatcher]
+period_ms = 50
+[sweeper]
+period_ms = 100
+[providers.pay]
+kind = "http"
+url = "http://RELAY"
+allow_private = true
+timeout_ms = 5_000
+[providers.pay.effects.refund]
+path = "/v1/refunds"
+external_id = "/id"
+[flows.refund]
+effects.refund = { provider = "pay", impact = "low", reversible = true, gate = "none" }
+"#;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_workflow_behind_the_gate_is_ready() {
+    let sandbox = ScriptedProvider::start([]).await;
+    let relay = format!("127.0.0.1:{}", free_port());
+    let house = House::with(&GATE.replace("RELAY", &relay));
+    let gate = house.serve(&[("EFFECTGATE_BOOTSTRAP_KEY", KEY)]);
+    let url = gate.url.clone();
+    let workflow = serve(move |event| gated(&url, &event));
+
+    let judged = tokio::task::block_in_place(|| certify(&workflow, &sandbox, &relay));
+
+    assert_eq!(judged.code, 0, "{:#}", judged.report);
+    assert_eq!(judged.items().count(), 4);
+    // Four cases, an event each, an effect each.
+    assert_eq!(sandbox.ledger().executions.len(), 4, "{:#?}", sandbox.ledger());
+}
+
+/// Reserves, and the winner proposes; everybody else stops.
+fn gated(gate: &String, event: &Value) -> u16 {
+    let key = format!("refund:{}", event["id"].as_str().unwrap_or_default());
+    let owner = format!("execution-{:?}", thread::current().id());
+    let Some(answer) = gate.reserve("refund", &key, &owner) else { return 500 };
+    if answer.status != 201 {
+        return 200;
+    }
+    let effect = json!({ "type": "refund", "target": "there", "payload": { "order": key } });
+    let lease = (owner.as_str(), answer.fence());
+    let proposed = gate.under_lease("proposal", &answer.run_id(), lease, &json!({ "output": {}, "effects": [effect] }));
+    proposed.map_or(500, |answer| answer.status)
+}
