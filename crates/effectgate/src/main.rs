@@ -7,6 +7,7 @@ mod commands;
 mod config;
 mod exit;
 mod output;
+mod presets;
 mod secret;
 mod single_sign_on;
 mod telemetry;

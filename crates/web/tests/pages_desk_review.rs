@@ -5,7 +5,10 @@ mod desk_common;
 mod pages_common;
 
 use desk_common::{Desk, MINUTE, form, press};
-use effectgate_core::retry::Look;
+use effectgate_core::{
+    provider::{Class, Declared, Facts, Provider},
+    retry::Look,
+};
 
 #[tokio::test]
 async fn the_desk_shows_the_oldest_first_against_the_flows_clock() {
@@ -289,4 +292,64 @@ async fn the_api_says_why_nobody_was_asked() {
 
     assert!(before.contains("\"nothing_sent\"") && before.contains("nothing to look for"), "{before}");
     assert!(after.contains("\"no_lookup\"") && after.contains("Message-ID"), "{after}");
+}
+
+/// A CRM that honours keys for a day and keeps errors too.
+fn keeps_errors(provider: &mut Provider) {
+    provider.class = Class::Enforcing { key_window_ms: 24 * 60 * MINUTE, margin_ms: 60 * MINUTE };
+    provider.lookup = None;
+    let facts = Facts {
+        preset: Some("stripe".into()),
+        source: "https://docs.example.com/keys".into(),
+        checked: "2026-11-30".into(),
+    };
+    provider.declared = Declared { replays_errors: true, facts: Some(facts), ..Declared::default() };
+}
+
+#[tokio::test]
+async fn a_spent_key_offers_no_sending_again_and_says_the_way_on() {
+    let desk = Desk::with(keeps_errors).await;
+    (0..2).for_each(|_| desk.crm.will_answer(500));
+    let id = desk.unknown("k").await;
+    desk.world.clock.advance_ms(3 * MINUTE);
+    desk.world.engine.reconcile_tick().await.unwrap();
+    desk.dispatch().await;
+    assert_eq!(desk.state(id).await, "review");
+
+    let page = desk.as_role("operator").await.get(&format!("/review/{id}")).await;
+
+    assert!(page.text.contains("make a correction") && page.text.contains("act-cancel"), "{}", page.text);
+    assert!(!page.text.contains("act-send_again"), "{}", page.text);
+    assert_eq!(desk.crm.attempts(), 2);
+}
+
+#[tokio::test]
+async fn sending_again_says_whether_the_providers_key_still_protects() {
+    let desk = Desk::with(keeps_errors).await;
+    let id = desk.unknown("k").await;
+    let mut browser = desk.as_role("operator").await;
+    let page = format!("/review/{id}");
+    assert!(browser.get(&page).await.text.contains("it does not happen twice"));
+
+    desk.world.clock.advance_ms(23 * 60 * MINUTE);
+
+    let page = desk.as_role("operator").await.get(&page).await;
+    assert!(
+        page.text.contains("may have forgotten the key") && page.text.contains("it happens twice"),
+        "{}",
+        page.text
+    );
+}
+
+#[tokio::test]
+async fn the_settings_show_a_providers_facts_and_their_day() {
+    let desk = Desk::with(keeps_errors).await;
+
+    let page = desk.as_role("admin").await.get("/settings").await;
+
+    for shown in
+        ["preset stripe, read on 2026-11-30 in https://docs.example.com/keys", "the same 5xx twice goes to a person"]
+    {
+        assert!(page.text.contains(shown), "{shown} in {}", page.text);
+    }
 }

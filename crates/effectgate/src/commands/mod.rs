@@ -13,6 +13,7 @@ mod explain;
 mod journal;
 mod key;
 mod migrate;
+mod providers;
 mod review;
 mod runs;
 mod serve;
@@ -72,6 +73,8 @@ pub(crate) enum Command {
     Journal(journal::Args),
     /// Hold the readiness list against a gate from outside: --self for a throwaway one, or a running one
     Certify(Box<certify::Args>),
+    /// The provider presets: list them, or say what one knows and what a lost answer leads to there
+    Providers(providers::Args),
     /// Measure: reservations, hot keys, batches, whole cycles, effects
     Bench(bench::Args),
     /// Print the completions of a shell
@@ -110,6 +113,7 @@ pub(crate) async fn run(cli: Cli) -> Result {
         Command::Switch(args) => switch::run(args, out).await,
         Command::Journal(args) => journal::run(args, &here).await,
         Command::Certify(args) => certify::run(*args, out).await,
+        Command::Providers(args) => providers::run(&args, out),
         Command::Bench(args) => bench::run(&args, out).await,
         Command::Completions(args) => completions::run(&args, out),
     }

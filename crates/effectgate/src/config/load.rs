@@ -1,7 +1,10 @@
 //! Reading: the file, the environment over it, and the shape. An error names the member's path. Nothing is judged here
 //! beyond types and names; that is [`super::resolve`].
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use config::{File, FileFormat};
 
@@ -10,6 +13,7 @@ use super::{
     error::ConfigErrors,
     resolve::{self, Resolved},
 };
+use crate::presets::{self, Origins};
 
 /// A larger file is not a config; schemas and rules lie in files of their own or are short.
 const FILE_BYTES_MAX: u64 = 1_048_576;
@@ -21,6 +25,8 @@ pub(crate) struct Loaded {
     /// Relative paths in the config start here: the config file's folder, or the current one.
     pub(crate) folder: PathBuf,
     pub(crate) environment: Environment,
+    /// Where the members of providers with a preset come from, by provider.
+    pub(crate) origins: BTreeMap<String, Origins>,
 }
 
 impl Loaded {
@@ -41,10 +47,10 @@ impl Loaded {
 pub(crate) fn load(path: Option<&Path>, environment: Environment) -> Result<Loaded, ConfigErrors> {
     environment.check()?;
     let text = path.map(read).transpose()?.unwrap_or_default();
-    let config = merge(&text, &environment)?;
+    let (config, origins) = merge(&text, &environment)?;
     let folder = path.and_then(Path::parent).filter(|p| !p.as_os_str().is_empty());
     let folder = folder.map_or_else(|| PathBuf::from("."), Path::to_path_buf);
-    Ok(Loaded { config, folder, environment })
+    Ok(Loaded { config, folder, environment, origins })
 }
 
 fn read(path: &Path) -> Result<String, ConfigErrors> {
@@ -56,19 +62,21 @@ fn read(path: &Path) -> Result<String, ConfigErrors> {
     std::fs::read_to_string(path).map_err(unreadable)
 }
 
-/// Layers, then types. The layers are merged untyped; the shape is then read strictly, so that `1.5` or `"yes"` is
+/// Layers, then presets, then types. The layers are merged untyped; the shape is then read strictly, so that `1.5` or `"yes"` is
 /// never quietly made into what was expected.
-fn merge(text: &str, environment: &Environment) -> Result<Config, ConfigErrors> {
+fn merge(text: &str, environment: &Environment) -> Result<(Config, BTreeMap<String, Origins>), ConfigErrors> {
     let layers = config::Config::builder()
         .add_source(File::from_str(text, FileFormat::Toml))
         .add_source(environment.clone())
         .build();
-    let merged = layers.and_then(config::Config::try_deserialize::<serde_json::Value>).map_err(|e| unread(&e))?;
-    serde_path_to_error::deserialize(merged).map_err(|error| {
+    let mut merged = layers.and_then(config::Config::try_deserialize::<serde_json::Value>).map_err(|e| unread(&e))?;
+    let origins = presets::apply(&mut merged)?;
+    let read = serde_path_to_error::deserialize(merged).map_err(|error| {
         let path = error.path().to_string();
         let path = if path == "." { String::new() } else { path };
         ConfigErrors::one(path, error.inner().to_string(), "Compare with effectgate.example.toml.")
-    })
+    });
+    read.map(|config| (config, origins))
 }
 
 /// A TOML error quotes the line, and a line may hold a secret: only where and what are kept.

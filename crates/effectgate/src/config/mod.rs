@@ -26,11 +26,9 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use effective::effective;
 pub(crate) use environment::Environment;
-#[cfg(test)]
-pub(crate) use error::ConfigError;
-pub(crate) use error::ConfigErrors;
+pub(crate) use error::{ConfigError, ConfigErrors};
 pub(crate) use load::{Loaded, load};
-pub(crate) use provider::{ProviderConfig, TlsWord};
+pub(crate) use provider::{ClassWord, ProviderConfig, ProviderKind, TlsWord};
 pub(crate) use resolve::{DatabaseSettings, OidcSettings, PeopleSettings, Resolved, ServerSettings};
 
 /// The whole file.

@@ -11,6 +11,8 @@ use super::secret::Secret;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProviderConfig {
+    /// A preset of the registry (`effectgate providers`): what this section leaves out is taken from it.
+    pub(crate) preset: Option<String>,
     pub(crate) kind: ProviderKind,
     /// Default advisory: what nobody has declared cannot be relied on.
     #[serde(default)]
@@ -229,6 +231,17 @@ pub(crate) enum MethodWord {
     Put,
     Patch,
     Delete,
+}
+
+impl MethodWord {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Post => "POST",
+            Self::Put => "PUT",
+            Self::Patch => "PATCH",
+            Self::Delete => "DELETE",
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -14,7 +14,7 @@ use effectgate_core::{
     gate::Gate,
     ids::{EffectId, EffectType, FlowName, ProviderName, RunId},
     outcome::{Answer as Reply, Phase, Report},
-    provider::Lookup,
+    provider::{Lookup, Provider},
     retry::{Look, Success},
 };
 use effectgate_engine::{
@@ -108,8 +108,16 @@ pub struct Desk {
 impl Desk {
     /// With a person for each role, named like it.
     pub async fn new() -> Self {
+        Self::with(|_| ()).await
+    }
+
+    /// The same, with another CRM.
+    pub async fn with(change: impl Fn(&mut Provider)) -> Self {
         let crm = Crm::default();
-        let world = World::over(&Options::default(), |policy| add_notes(policy, &crm));
+        let world = World::over(&Options::default(), |policy| {
+            add_notes(policy, &crm);
+            change(&mut policy.providers.get_mut(&ProviderName::new("crm")).unwrap().provider);
+        });
         for role in ["viewer", "approver", "operator", "auditor", "switch_owner", "admin", "support-lead"] {
             world.user(role, &[role]).await;
         }

@@ -23,6 +23,7 @@ use crate::config::provider::{
     AuthConfig, ClassWord, ContentWord, FactsConfig, InFlightConfig, LookupConfig, LookupMethodWord, MemberConfig,
     MethodWord, ProviderConfig, ProviderKind, RequestConfig,
 };
+use crate::presets;
 
 /// What an API call in a workflow may take.
 pub(super) const TIMEOUT_MS: i64 = 10_000;
@@ -37,7 +38,10 @@ pub(super) struct Statuses {
 
 pub(super) fn class(judge: &mut Judge<'_>, at: &str, provider: &ProviderConfig) -> Option<Class> {
     match provider.class {
-        ClassWord::Enforcing => enforcing(judge, at, provider),
+        ClassWord::Enforcing => {
+            covered(judge, at, provider);
+            enforcing(judge, at, provider)
+        }
         ClassWord::Advisory => {
             let members =
                 [("key_window_ms", provider.key_window_ms), ("key_window_margin_ms", provider.key_window_margin_ms)];
@@ -49,12 +53,39 @@ pub(super) fn class(judge: &mut Judge<'_>, at: &str, provider: &ProviderConfig) 
             let members =
                 [("conflict_in_flight", provider.conflict_in_flight), ("in_flight", !provider.in_flight.is_empty())];
             for (member, _) in members.into_iter().filter(|(_, is_there)| *is_there) {
-                let what = "an answer can only mean \"our key is in use\" where the provider keeps keys";
+                let what = "an answer such as 409 can only mean \"our key is in use\" where the provider keeps keys";
                 judge.refuse(&format!("{at}.{member}"), what, "Say class = \"enforcing\", or leave this out.");
             }
             Some(Class::Advisory)
         }
     }
+}
+
+/// A preset's class holds for the requests that its documentation speaks of, and for no others.
+fn covered(judge: &mut Judge<'_>, at: &str, provider: &ProviderConfig) {
+    let Some(preset) = provider.preset.as_deref().and_then(presets::find) else { return };
+    let base = provider.url.as_deref().and_then(|url| Url::parse(url).ok());
+    let base = base.as_ref().map_or("", |url| url.path().trim_end_matches('/'));
+    for (name, request) in &provider.effects {
+        let method = request.method.unwrap_or(MethodWord::Post).as_str();
+        let path = format!("{base}{}", request.path.as_deref().unwrap_or_default());
+        if !preset.covers(method, &path) {
+            let what = format!(
+                "{} documents its keys for {}, not for {method} {path}",
+                preset.title,
+                preset.key.covers.join(", ")
+            );
+            let advice = "Put this effect into a provider section of its own with class = \"advisory\", or leave the preset out and declare what you have read.";
+            judge.refuse(&format!("{at}.effects.{name}"), what, advice);
+        }
+    }
+}
+
+/// True where our key needs no header: every request has it in its path, its body or a header of its own.
+pub(super) fn every_request_names_the_key(provider: &ProviderConfig) -> bool {
+    let names = |text: &String| text.contains("provider_key");
+    let named = |r: &RequestConfig| r.path.iter().chain(&r.body).chain(r.headers.values()).any(names);
+    !provider.effects.is_empty() && provider.effects.values().all(named)
 }
 
 pub(super) fn connector(
@@ -104,6 +135,8 @@ fn url(judge: &mut Judge<'_>, at: &str, provider: &ProviderConfig) -> Option<Url
     let at = format!("{at}.url");
     let advice = "Write the beginning of all its addresses, as in https://api.example.com.";
     let Some(text) = &provider.url else {
+        let example = provider.preset.as_deref().and_then(presets::find).and_then(|preset| preset.needs.get("url"));
+        let advice = example.map_or_else(|| advice.to_owned(), |url| format!("At this provider: url = {url}"));
         judge.refuse(&at, "an http provider has a url", advice);
         return None;
     };

@@ -128,7 +128,11 @@ fn declared(judge: &mut Judge<'_>, at: &str, provider: &ProviderConfig) -> Decla
         replays_errors: facts.is_some_and(|facts| facts.replays_errors == Some(true)),
         replayed: facts.and_then(http::replay_mark),
         compares_body: facts.and_then(|facts| facts.compares_body),
-        facts: facts.map(|facts| Facts { preset: None, source: facts.source.clone(), checked: facts.checked.clone() }),
+        facts: facts.map(|facts| Facts {
+            preset: provider.preset.clone(),
+            source: facts.source.clone(),
+            checked: facts.checked.clone(),
+        }),
     }
 }
 
@@ -190,9 +194,9 @@ fn breaker(judge: &mut Judge<'_>, at: &str, provider: &ProviderConfig) -> Breake
 
 /// The class of an http provider; enforcing only with everything that makes it so.
 pub(super) fn enforcing(judge: &mut Judge<'_>, at: &str, provider: &ProviderConfig) -> Option<Class> {
-    if provider.key_header.is_none() && provider.key_field.is_none() {
+    if provider.key_header.is_none() && provider.key_field.is_none() && !http::every_request_names_the_key(provider) {
         let what = "an enforcing provider needs to be told our key";
-        judge.refuse(&format!("{at}.key_header"), what, "Name its header (Idempotency-Key) or key_field.");
+        judge.refuse(&format!("{at}.key_header"), what, "Name its header (Idempotency-Key) or key_field, or put {{ provider_key }} into every effect's path or body.");
     }
     let Some(key_window_ms) = provider.key_window_ms else {
         let what = "it is not said how long the provider remembers a key";

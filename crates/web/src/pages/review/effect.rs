@@ -10,6 +10,7 @@ use effectgate_core::{
     look::{self, Meaning},
     operate::Resolution,
     provider::{Class, Provider},
+    retry,
     run::Aggregate,
 };
 use effectgate_engine::{
@@ -176,6 +177,7 @@ fn advice(effect: &Effect, provider: &Provider, entries: &[SealedEntry]) -> Opti
 fn standing(effect: &Effect, provider: Option<&Provider>) -> String {
     let enforcing = provider.is_some_and(|p| matches!(p.class, Class::Enforcing { .. }));
     match effect.state {
+        EffectState::Review { .. } if is_spent(effect) => "The provider keeps an error under this key and would only repeat it, so it is not sent again. Look whether it happened over there. If it did not, cancel it here and make a correction: a new event with a key of its own.".into(),
         EffectState::Review { .. } => "It may have happened over there, and nobody knows. It will not be sent again unless a person says so.".into(),
         EffectState::Unknown { .. } if enforcing => "It may have happened over there. The server looks, or sends it again with the same key, which the provider honours.".into(),
         EffectState::Unknown { .. } => "It may have happened over there. The server looks again by itself; you can settle it now.".into(),
@@ -209,9 +211,15 @@ fn actions(
     let shown = act::mark(agg, &Act::Resolve(effect.id, Resolution::Cancel)).unwrap_or_default();
     let action = |n, words| Action::new(visit, format!("/review/{}/settle", effect.id), n, shown, words);
     let happened = action(1, happened()).with_external_id(found.external_id.clone().unwrap_or_default());
-    [happened, action(2, send_again(provider, found.is_there)), action(3, cancel(found.is_there))]
-        .map(|a| a.again(refusal))
-        .into()
+    let key_holds = provider.is_some_and(|p| retry::key_holds(effect, p, visit.app.engine.now()));
+    let again = (!is_spent(effect)).then(|| action(2, send_again(provider, key_holds, found.is_there)));
+    let all = std::iter::once(happened).chain(again).chain([action(3, cancel(found.is_there))]);
+    all.map(|a| a.again(refusal)).collect()
+}
+
+/// True where the provider only ever repeats a kept error under this key: then there is no sending again.
+fn is_spent(effect: &Effect) -> bool {
+    matches!(effect.state, EffectState::Review { .. }) && effect.reason.as_deref() == Some(retry::KEY_POISONED)
 }
 
 fn happened() -> Words {
@@ -229,9 +237,14 @@ fn although(is_there: bool) -> &'static str {
     if is_there { "The provider says that it is there. " } else { "" }
 }
 
-fn send_again(provider: Option<&Provider>, is_there: bool) -> Words {
+fn send_again(provider: Option<&Provider>, key_holds: bool, is_there: bool) -> Words {
     let guard = match provider.map(|p| p.class) {
-        Some(Class::Enforcing { .. }) => "The provider honours the key, within its window.",
+        Some(Class::Enforcing { .. }) if key_holds => {
+            "The provider honours the key: if it did happen, it does not happen twice."
+        }
+        Some(Class::Enforcing { .. }) => {
+            "The provider may have forgotten the key, whose window is over: if it did happen, it happens twice."
+        }
         _ => "Nothing over there stops a second execution: if it did happen, it happens twice.",
     };
     Words {

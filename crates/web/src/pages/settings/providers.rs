@@ -1,6 +1,6 @@
 //! A provider in words: what stops a second execution over there, how it can be asked, and its limits.
 
-use effectgate_core::provider::{Class, Lookup, Provider};
+use effectgate_core::provider::{Class, Declared, Lookup, Provider};
 
 use super::{
     super::{text::Shown, time::exact},
@@ -50,8 +50,34 @@ fn settings(provider: &Provider) -> Vec<Setting> {
     if !provider.refused_statuses.is_empty() {
         list.push(Setting::new("Also a definite refusal", statuses(&provider.refused_statuses)));
     }
+    list.extend(declared(&provider.declared).into_iter().map(|(name, value)| Setting::new(name, value)));
     if !provider.not_done_statuses.is_empty() {
         list.push(Setting::new("Documented as “not done”", statuses(&provider.not_done_statuses)));
+    }
+    list
+}
+
+/// What its documentation says about keys it has seen, and where that was read.
+fn declared(declared: &Declared) -> Vec<(&'static str, String)> {
+    let mut list = Vec::new();
+    if !declared.in_flight.is_empty() {
+        let rules = declared.in_flight.iter().map(|rule| match &rule.member {
+            Some((pointer, value)) => format!("{} with {pointer} = {value}", rule.status),
+            None => rule.status.to_string(),
+        });
+        list.push(("Our key is in use there", rules.collect::<Vec<_>>().join(", ")));
+    }
+    match (&declared.replayed, declared.replays_errors) {
+        (Some(mark), _) => {
+            let what = format!("marked by {}: {}; a kept error goes to a person", mark.header, mark.equals);
+            list.push(("An answer it kept", what));
+        }
+        (None, true) => list.push(("An error it keeps", "the same 5xx twice goes to a person".to_owned())),
+        (None, false) => {}
+    }
+    if let Some(facts) = &declared.facts {
+        let preset = facts.preset.as_ref().map_or_else(String::new, |preset| format!("preset {preset}, "));
+        list.push(("Facts", format!("{preset}read on {} in {}", facts.checked, facts.source)));
     }
     list
 }
@@ -74,4 +100,35 @@ fn lookup(lookup: Lookup) -> String {
         exact(lookup.period_ms),
         exact(lookup.settle_delay_ms)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use effectgate_core::provider::{Facts, InFlight, ReplayMark};
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn facts_and_their_day_are_shown() {
+        let facts = Facts {
+            preset: Some("adyen".into()),
+            source: "https://docs.example.com/keys".into(),
+            checked: "2026-11-30".into(),
+        };
+        let in_flight = vec![
+            InFlight { status: 409, member: None },
+            InFlight { status: 422, member: Some(("/errorCode".into(), json!("704"))) },
+        ];
+        let mark = ReplayMark { header: "Idempotent-Replayed".into(), equals: "true".into() };
+        let whole = Declared { in_flight, replayed: Some(mark), facts: Some(facts), ..Declared::default() };
+
+        let said = declared(&whole);
+
+        assert_eq!(said[0], ("Our key is in use there", "409, 422 with /errorCode = \"704\"".to_owned()));
+        assert!(said[1].1.contains("Idempotent-Replayed: true") && said[1].1.contains("goes to a person"), "{said:?}");
+        let read = "preset adyen, read on 2026-11-30 in https://docs.example.com/keys";
+        assert_eq!(said[2], ("Facts", read.to_owned()));
+        assert!(declared(&Declared::default()).is_empty(), "what nobody declared is not shown as a fact");
+    }
 }
