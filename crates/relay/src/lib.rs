@@ -6,9 +6,12 @@
 //! two protocols. Nothing here retries, follows a redirect or keeps a connection to the provider for a second request.
 
 mod address;
+mod caller;
+mod control;
 mod counts;
 mod fault;
 mod http;
+mod incoming;
 mod limits;
 mod log;
 mod plan;
@@ -16,6 +19,7 @@ mod record;
 mod relay;
 mod rule;
 mod settings;
+mod smtp;
 
 pub use counts::Counts;
 pub use fault::{Fault, Mode, Phase, UnknownFault};

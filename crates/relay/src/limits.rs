@@ -5,6 +5,16 @@ use std::time::Duration;
 
 /// Connections served at a time; more wait in the listener's backlog.
 pub(crate) const CONNECTIONS_MAX: usize = 1_024;
+/// Connections of the control listener at a time.
+pub(crate) const CONTROL_CONNECTIONS_MAX: usize = 16;
+/// Body of a request to the control listener: a rule is a few hundred bytes.
+pub(crate) const CONTROL_BYTES_MAX: usize = 16 * 1024;
+/// An SMTP command or reply line with its end. RFC 4954 section 4 asks for 12,288 where a client authenticates.
+pub(crate) const LINE_BYTES_MAX: usize = 16 * 1024;
+/// Lines of one SMTP reply.
+pub(crate) const REPLY_LINES_MAX: usize = 128;
+/// Recipients of one message that can be sent a second time. RFC 5321 section 4.5.3.1.8 asks for 100.
+pub(crate) const RECIPIENTS_MAX: usize = 1_000;
 /// Head of a request or an answer. Twice what common servers accept (16 to 32 KiB).
 pub(crate) const HEAD_BYTES_MAX: usize = 64 * 1024;
 /// Header lines. hyper's own limit is 100; a proxy on the way may add some.

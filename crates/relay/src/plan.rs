@@ -47,7 +47,6 @@ impl Plan {
         self.mode = mode;
     }
 
-    #[cfg(test)]
     pub(crate) fn rules(&self) -> &[Rule] {
         &self.rules
     }
@@ -67,7 +66,6 @@ impl Plan {
     }
 
     /// What [`Plan::choose`] would give, with nothing used up.
-    #[cfg(test)]
     pub(crate) fn foresee(&self, asked: &Asked) -> Fault {
         self.rules.iter().find(|rule| rule.matches.fits(asked)).map_or(self.mode, |rule| rule.fault)
     }

@@ -13,8 +13,8 @@ use tokio::{
 };
 
 use crate::{
-    Counts, LogLine, Mode, RelayError, RelaySettings, Rule, Upstream, address::Way, http, limits, plan::Plan,
-    record::Record,
+    Counts, LogLine, Mode, RelayError, RelaySettings, Rule, Upstream, address::Way, control, http, limits, plan::Plan,
+    record::Record, smtp,
 };
 
 /// A running relay. Dropping it ends it, and every connection with it.
@@ -47,8 +47,19 @@ impl Relay {
         let (listener, address) = listening(listen).await?;
         let plan = Mutex::new(Plan::new(mode, header_rules));
         let shared = Arc::new(Shared { upstream, way, record: Record::new(), plan });
-        let tasks = vec![tokio::spawn(accept(listener, Arc::clone(&shared)))];
-        Ok(Self { shared, address, control: None, tasks })
+        let mut tasks = vec![tokio::spawn(accept(listener, Arc::clone(&shared), limits::CONNECTIONS_MAX, serve))];
+        let mut at = None;
+        if let Some(wanted) = control {
+            let (listener, bound) = listening(wanted).await?;
+            tasks.push(tokio::spawn(accept(
+                listener,
+                Arc::clone(&shared),
+                limits::CONTROL_CONNECTIONS_MAX,
+                control::serve,
+            )));
+            at = Some(bound);
+        }
+        Ok(Self { shared, address, control: at, tasks })
     }
 
     /// Where callers connect.
@@ -163,9 +174,12 @@ async fn listening(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Rel
     Ok((listener, bound))
 }
 
-/// Accepts connections; ends them all when it is aborted.
-async fn accept(listener: TcpListener, shared: Arc<Shared>) {
-    let places = Arc::new(Semaphore::new(limits::CONNECTIONS_MAX));
+/// Accepts connections, so many at a time; ends them all when it is aborted.
+async fn accept<F>(listener: TcpListener, shared: Arc<Shared>, most: usize, serve: fn(TcpStream, Arc<Shared>) -> F)
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let places = Arc::new(Semaphore::new(most));
     let mut connections = JoinSet::new();
     while let Ok(place) = Arc::clone(&places).acquire_owned().await {
         while connections.try_join_next().is_some() {}
@@ -184,5 +198,8 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
 }
 
 async fn serve(io: TcpStream, shared: Arc<Shared>) {
-    http::serve(io, shared).await;
+    match shared.upstream {
+        Upstream::Http(_) => http::serve(io, &shared).await,
+        Upstream::Smtp { .. } => smtp::serve(io, &shared).await,
+    }
 }

@@ -3,13 +3,19 @@
 use super::{
     answer,
     body::Body,
-    connection::{Caller, Next},
     forward::{self, Give},
     head::{BadRequest, RequestHead},
     source::{Broken, NoHead},
     twice,
 };
-use crate::{By, Fault, Outcome, Phase, limits, record::Exchange, relay::Shared};
+use crate::{
+    By, Fault, Outcome, Phase,
+    caller::{Caller, Next, len},
+    incoming::End,
+    limits,
+    record::Exchange,
+    relay::Shared,
+};
 
 /// Serves the caller's next request.
 pub(super) async fn one(caller: &mut Caller, shared: &Shared) -> Next {
@@ -108,7 +114,7 @@ pub(super) async fn invite(caller: &mut Caller, head: &RequestHead) -> Result<()
         return Ok(());
     }
     let said = caller.say(b"HTTP/1.1 100 Continue\r\n\r\n").await;
-    said.map_err(|_| Broken::Ended(super::source::End::Closed))
+    said.map_err(|_| Broken::Ended(End::Closed))
 }
 
 /// Ends an exchange whose request never came whole.
@@ -136,9 +142,4 @@ pub(super) async fn unreachable(caller: &mut Caller, shared: &Shared, exchange: 
     shared.record.end(exchange, Outcome::UpstreamUnreachable);
     let _ = caller.say(&answer::own(502, Outcome::UpstreamUnreachable.word(), why, &method)).await;
     Next::Close
-}
-
-/// A length as the counts have it.
-pub(super) fn len(bytes: &[u8]) -> u64 {
-    u64::try_from(bytes.len()).unwrap_or(u64::MAX)
 }

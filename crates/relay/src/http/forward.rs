@@ -13,12 +13,18 @@ use tokio::{
 
 use super::{
     body::Body,
-    connection::{Caller, Next, said},
-    exchange::{len, not_whole, unreachable},
+    exchange::{not_whole, unreachable},
     head::{AnswerHead, RequestHead},
-    source::{Broken, End, NoHead, Source},
+    source::{Broken, NoHead},
 };
-use crate::{Outcome, limits, record::Exchange, relay::Shared};
+use crate::{
+    Outcome,
+    caller::{Caller, Next, len, said},
+    incoming::{End, Incoming},
+    limits,
+    record::Exchange,
+    relay::Shared,
+};
 
 /// What the caller gets of the answer, and what then becomes of its connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +64,7 @@ pub(super) async fn run(
     let done = {
         let sending = send(&mut caller.from, head, &mut to, shared, &sent);
         let answer = Answer { shared, head, give, sent: &sent, exchange: exchange.clone(), caller: &mut caller.to };
-        let receiving = answer.receive(Source::new(from));
+        let receiving = answer.receive(Incoming::new(from));
         pin!(sending, receiving);
         select! {
             biased;
@@ -80,7 +86,7 @@ pub(super) async fn run(
 }
 
 async fn send<W: AsyncWrite + Unpin>(
-    caller: &mut Source<OwnedReadHalf>,
+    caller: &mut Incoming<OwnedReadHalf>,
     head: &RequestHead,
     to: &mut W,
     shared: &Shared,
@@ -112,7 +118,7 @@ struct Answer<'a> {
 }
 
 impl Answer<'_> {
-    async fn receive<R: AsyncRead + Unpin>(mut self, mut upstream: Source<R>) -> Next {
+    async fn receive<R: AsyncRead + Unpin>(mut self, mut upstream: Incoming<R>) -> Next {
         loop {
             let bytes = match upstream.head().await {
                 Ok(bytes) => bytes,
@@ -136,7 +142,7 @@ impl Answer<'_> {
         }
     }
 
-    async fn answer<R: AsyncRead + Unpin>(mut self, answer: &AnswerHead, mut upstream: Source<R>) -> Next {
+    async fn answer<R: AsyncRead + Unpin>(mut self, answer: &AnswerHead, mut upstream: Incoming<R>) -> Next {
         self.exchange.status = Some(answer.status);
         let mut body = Body::new(answer.framing);
         let is_whole = self.sent.whole.load(Ordering::Relaxed);
@@ -189,7 +195,7 @@ impl Answer<'_> {
     }
 
     /// An answer that is no HTTP/1: given on as it is, to its end.
-    async fn unreadable<R: AsyncRead + Unpin>(mut self, first: &[u8], mut upstream: Source<R>) -> Next {
+    async fn unreadable<R: AsyncRead + Unpin>(mut self, first: &[u8], mut upstream: Incoming<R>) -> Next {
         let mut piece = bytes::Bytes::copy_from_slice(first);
         let mut all = Vec::new();
         let end = loop {

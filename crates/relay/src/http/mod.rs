@@ -3,11 +3,25 @@
 
 mod answer;
 mod body;
-mod connection;
 mod exchange;
 mod forward;
 mod head;
 mod source;
 mod twice;
 
-pub(crate) use connection::serve;
+use tokio::net::TcpStream;
+
+use crate::{
+    caller::{Caller, Next},
+    relay::Shared,
+};
+
+/// Serves a caller's connection to its end.
+pub(crate) async fn serve(io: TcpStream, shared: &Shared) {
+    let mut caller = Caller::new(io);
+    let mut next = Next::Another;
+    while next == Next::Another {
+        next = exchange::one(&mut caller, shared).await;
+    }
+    caller.end(next).await;
+}

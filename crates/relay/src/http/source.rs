@@ -1,21 +1,13 @@
-//! Reading from one side: a head up to its blank line, then the pieces of a body, never a byte beyond.
+//! Reading HTTP from one side: a head up to its blank line, then the pieces of a body, never a byte beyond.
 
-use std::io;
-
-use bytes::{Bytes, BytesMut};
-use tokio::{
-    io::{AsyncRead, AsyncReadExt as _},
-    time::timeout,
-};
+use bytes::Bytes;
+use tokio::io::AsyncRead;
 
 use super::body::Body;
-use crate::limits;
-
-/// One side's unread bytes.
-pub(super) struct Source<R> {
-    io: R,
-    buffer: BytesMut,
-}
+use crate::{
+    incoming::{End, Incoming},
+    limits,
+};
 
 /// Why there is no head.
 #[derive(Debug)]
@@ -24,15 +16,6 @@ pub(super) enum NoHead {
     Ended { part: Bytes, end: End },
     /// No blank line within the limit.
     TooLong { part: Bytes },
-}
-
-/// How a connection ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
-    Closed,
-    Reset,
-    /// Nothing came for too long.
-    Quiet,
 }
 
 /// Why there is no further piece.
@@ -46,22 +29,18 @@ pub(super) enum Broken {
     TooLong,
 }
 
-impl<R: AsyncRead + Unpin> Source<R> {
-    pub(super) fn new(io: R) -> Self {
-        Self { io, buffer: BytesMut::new() }
-    }
-
+impl<R: AsyncRead + Unpin> Incoming<R> {
     /// The bytes of the next head, its blank line included.
     pub(super) async fn head(&mut self) -> Result<Bytes, NoHead> {
         let mut searched: usize = 0;
         loop {
-            // Lines before a request line are skipped (RFC 9112 section 2.2); an answer has none.
+            // Empty lines before a request line are skipped (RFC 9112 section 2.2); an answer has none.
             while searched == 0 && self.buffer.starts_with(b"\r\n") {
-                let _ = self.buffer.split_to(2);
+                self.take(2);
             }
             let from = searched.saturating_sub(3);
             if let Some(at) = self.buffer[from..].windows(4).position(|four| four == b"\r\n\r\n") {
-                return Ok(self.buffer.split_to(from + at + 4).freeze());
+                return Ok(self.take(from + at + 4));
             }
             searched = self.buffer.len();
             if searched > limits::HEAD_BYTES_MAX {
@@ -81,7 +60,7 @@ impl<R: AsyncRead + Unpin> Source<R> {
             }
             let used = body.take(&self.buffer).map_err(|_| Broken::Chunks)?;
             if used > 0 {
-                return Ok(Some(self.buffer.split_to(used).freeze()));
+                return Ok(Some(self.take(used)));
             }
             match self.fill().await {
                 Ok(()) => {}
@@ -98,27 +77,6 @@ impl<R: AsyncRead + Unpin> Source<R> {
         }
         Ok(self.rest())
     }
-
-    fn rest(&mut self) -> Bytes {
-        self.buffer.split().freeze()
-    }
-
-    async fn fill(&mut self) -> Result<(), End> {
-        self.buffer.reserve(limits::PIECE_BYTES);
-        match timeout(limits::IDLE_WAIT, self.io.read_buf(&mut self.buffer)).await {
-            Ok(Ok(0)) => Err(End::Closed),
-            Ok(Ok(_)) => Ok(()),
-            Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionReset => Err(End::Reset),
-            // TLS without its farewell: many servers just close.
-            Ok(Err(_)) => Err(End::Closed),
-            Err(_) => Err(End::Quiet),
-        }
-    }
-
-    /// The connection itself; what was read and not taken is lost.
-    pub(super) fn into_inner(self) -> R {
-        self.io
-    }
 }
 
 #[cfg(test)]
@@ -128,7 +86,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_second_request_in_the_same_packet_is_left_for_later() {
-        let mut source = Source::new(&b"\r\nPOST / HTTP/1.1\r\n\r\nbodyGET / HTTP/1.1\r\n\r\n"[..]);
+        let mut source = Incoming::new(&b"\r\nPOST / HTTP/1.1\r\n\r\nbodyGET / HTTP/1.1\r\n\r\n"[..]);
         let mut body = Body::new(Framing::Length(4));
 
         assert_eq!(source.head().await.unwrap(), "POST / HTTP/1.1\r\n\r\n");
@@ -142,6 +100,6 @@ mod tests {
     async fn a_head_without_an_end_is_given_up() {
         let long = vec![b'a'; limits::HEAD_BYTES_MAX * 3];
 
-        assert!(matches!(Source::new(&long[..]).head().await, Err(NoHead::TooLong { .. })));
+        assert!(matches!(Incoming::new(&long[..]).head().await, Err(NoHead::TooLong { .. })));
     }
 }

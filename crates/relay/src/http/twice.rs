@@ -6,12 +6,18 @@ use tokio::{pin, select};
 
 use super::{
     body::Body,
-    connection::{Caller, Next, said},
-    exchange::{invite, len, not_whole, refuse, unreachable},
+    exchange::{invite, not_whole, refuse, unreachable},
     head::{AnswerHead, RequestHead},
-    source::{Broken, NoHead, Source},
+    source::{Broken, NoHead},
 };
-use crate::{Outcome, limits, record::Exchange, relay::Shared};
+use crate::{
+    Outcome,
+    caller::{Caller, Next, len, said},
+    incoming::Incoming,
+    limits,
+    record::Exchange,
+    relay::Shared,
+};
 
 /// An answer in memory.
 struct Held {
@@ -69,7 +75,7 @@ async fn hold(caller: &mut Caller, head: &RequestHead) -> Result<Bytes, Broken> 
     collect(&mut caller.from, &mut Body::new(head.framing)).await
 }
 
-async fn collect<R: tokio::io::AsyncRead + Unpin>(from: &mut Source<R>, body: &mut Body) -> Result<Bytes, Broken> {
+async fn collect<R: tokio::io::AsyncRead + Unpin>(from: &mut Incoming<R>, body: &mut Body) -> Result<Bytes, Broken> {
     let mut all = BytesMut::new();
     while let Some(piece) = from.piece(body).await? {
         if all.len() + piece.len() > limits::HELD_BYTES_MAX {
@@ -84,7 +90,7 @@ async fn collect<R: tokio::io::AsyncRead + Unpin>(from: &mut Source<R>, body: &m
 async fn copy(shared: &Shared, head: &RequestHead, request: &[u8]) -> Result<Held, NoAnswer> {
     let io = shared.way.connect().await.map_err(|error| NoAnswer::Unreachable(error.to_string()))?;
     let (from, mut to) = tokio::io::split(io);
-    let mut from = Source::new(from);
+    let mut from = Incoming::new(from);
     let sending = async {
         if said(&mut to, request).await.is_ok() {
             shared.record.forwarded();
@@ -100,7 +106,7 @@ async fn copy(shared: &Shared, head: &RequestHead, request: &[u8]) -> Result<Hel
 }
 
 async fn receive<R: tokio::io::AsyncRead + Unpin>(
-    from: &mut Source<R>,
+    from: &mut Incoming<R>,
     request: &RequestHead,
 ) -> Result<Held, NoAnswer> {
     let head = loop {

@@ -2,5 +2,11 @@
 //! caller saw is asked byte by byte.
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
+mod bodies;
+mod choice;
+mod connection;
+mod control;
 mod forward;
+mod mail;
+mod start;
 mod support;

@@ -49,6 +49,11 @@ impl Caller {
         self.io.write_all(bytes.as_ref()).await.unwrap();
     }
 
+    /// Says as much as the peer takes.
+    pub(crate) async fn try_say(&mut self, bytes: Vec<u8>) -> bool {
+        self.io.write_all(&bytes).await.is_ok()
+    }
+
     /// Reads until the text is there.
     pub(crate) async fn until(&mut self, text: &str) -> String {
         let mut got = Vec::new();
