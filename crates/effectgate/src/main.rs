@@ -10,6 +10,7 @@ mod output;
 mod presets;
 mod secret;
 mod single_sign_on;
+mod stop;
 mod telemetry;
 mod throwaway;
 mod wire;

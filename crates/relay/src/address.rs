@@ -29,7 +29,7 @@ impl Way {
     /// Looks once whether the upstream can be found and may be used.
     pub(crate) async fn find(upstream: &Upstream, allow_public: bool) -> Result<Self, RelayError> {
         upstream.check()?;
-        let tls = upstream.is_tls().then(|| tls(upstream)).transpose()?;
+        let tls = upstream.is_tls().then(|| tls(upstream, systems_roots())).transpose()?;
         let way = Self { host: upstream.host().to_owned(), port: upstream.port(), allow_public, tls };
         way.addresses().await?;
         Ok(way)
@@ -65,11 +65,15 @@ impl Way {
     }
 }
 
-/// The system's certificates, as the gate's own connector has them.
-fn tls(upstream: &Upstream) -> Result<(TlsConnector, ServerName<'static>), RelayError> {
-    let told = |error: String| RelayError::Tls(error);
+/// The certificates that this system trusts; `SSL_CERT_FILE` and `SSL_CERT_DIR` name others.
+fn systems_roots() -> RootCertStore {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    roots
+}
+
+fn tls(upstream: &Upstream, roots: RootCertStore) -> Result<(TlsConnector, ServerName<'static>), RelayError> {
+    let told = |error: String| RelayError::Tls(error);
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
@@ -93,7 +97,57 @@ pub(crate) fn is_private(ip: IpAddr) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
     use super::*;
+
+    /// A TLS server that says what it read and ends.
+    async fn echo(
+        key: PrivateKeyDer<'static>,
+        cert: CertificateDer<'static>,
+    ) -> u16 {
+        let config = rustls::ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![cert], key)
+            .unwrap();
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        tokio::spawn(async move {
+            while let Ok((io, _)) = listener.accept().await {
+                // One that does not trust us leaves in the handshake.
+                let Ok(mut io) = tokio_rustls::TlsAcceptor::from(Arc::new(config.clone())).accept(io).await else {
+                    continue;
+                };
+                let mut said = [0; 5];
+                io.read_exact(&mut said).await.unwrap();
+                io.write_all(&said).await.unwrap();
+            }
+        });
+        port
+    }
+
+    #[tokio::test]
+    async fn an_https_upstream_is_spoken_to_with_tls_and_its_certificate_is_checked() {
+        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+        let port = echo(PrivateKeyDer::Pkcs8(made.signing_key.serialize_der().into()), made.cert.der().clone()).await;
+        let upstream = Upstream::http(&format!("https://localhost:{port}")).unwrap();
+        let mut roots = RootCertStore::empty();
+        roots.add(made.cert.der().clone()).unwrap();
+        let trusting = tls(&upstream, roots).unwrap();
+        let way = |tls| Way { host: "localhost".to_owned(), port, allow_public: false, tls: Some(tls) };
+
+        let mut io = way(trusting).connect().await.unwrap();
+        io.write_all(b"hello").await.unwrap();
+        let mut said = [0; 5];
+        io.read_exact(&mut said).await.unwrap();
+        let distrusting = way(tls(&upstream, systems_roots()).unwrap()).connect().await;
+
+        assert_eq!(&said, b"hello");
+        assert!(distrusting.is_err_and(|error| error.to_string().contains("certificate")));
+    }
 
     #[test]
     fn private_is_what_no_stranger_has() {

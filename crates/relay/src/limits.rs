@@ -45,3 +45,5 @@ pub(crate) const SILENCE_WAIT: Duration = Duration::from_secs(3_600);
 pub(crate) const EARLY_ANSWER_WAIT: Duration = Duration::from_secs(2);
 /// After a close: how long what the caller still sends is read, so that it sees the close and no reset.
 pub(crate) const LINGER_WAIT: Duration = Duration::from_secs(1);
+/// After a connection could not be accepted, such as for too many open files: until one of them may be closed.
+pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(100);

@@ -192,7 +192,7 @@ where
                 });
             }
             // Such as too many open files: the next one may do.
-            Err(_) => tokio::task::yield_now().await,
+            Err(_) => tokio::time::sleep(limits::ACCEPT_PAUSE).await,
         }
     }
 }

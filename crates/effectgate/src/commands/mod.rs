@@ -14,6 +14,7 @@ mod journal;
 mod key;
 mod migrate;
 mod providers;
+mod relay;
 mod review;
 mod runs;
 mod serve;
@@ -77,6 +78,8 @@ pub(crate) enum Command {
     Providers(providers::Args),
     /// Measure: reservations, hot keys, batches, whole cycles, effects
     Bench(bench::Args),
+    /// Stand between a caller and a provider, and lose on purpose what the crash window loses
+    Relay(relay::Args),
     /// Print the completions of a shell
     Completions(completions::Args),
 }
@@ -115,6 +118,7 @@ pub(crate) async fn run(cli: Cli) -> Result {
         Command::Certify(args) => certify::run(*args, out).await,
         Command::Providers(args) => providers::run(&args, out),
         Command::Bench(args) => bench::run(&args, out).await,
+        Command::Relay(args) => relay::run(args, out).await,
         Command::Completions(args) => completions::run(&args, out),
     }
 }

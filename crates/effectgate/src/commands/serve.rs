@@ -8,13 +8,14 @@ use effectgate_core::ids::Tenant;
 use effectgate_engine::{Engine, driver::Workers, probe};
 use effectgate_web::App;
 use serde_json::json;
-use tokio::{io::AsyncReadExt as _, net::TcpListener, signal::unix};
+use tokio::net::TcpListener;
 
 use crate::{
     commands::Here,
     config::{DatabaseSettings, Resolved, ServerSettings},
     exit::{Exit, Failure, Result},
     output::Out,
+    stop,
     wire::{self, Access},
 };
 
@@ -78,7 +79,7 @@ async fn serve(
 ) -> Result {
     let engine = app.engine.clone();
     first_key(&engine, out).await?;
-    let stop = stop_signal(args.until_stdin_closes)?;
+    let stop = stop::signal(args.until_stdin_closes)?;
     let workers = Workers::start(&engine);
     say_where(out, address, database)?;
     let served = effectgate_web::server::serve(listener, app, stop).await;
@@ -125,22 +126,4 @@ fn say_where(out: Out, address: &str, database: &DatabaseSettings) -> Result {
         return out.line(json!({ "listening": address, "version": version, "database": kind }).to_string());
     }
     out.line(format!("Effectgate {version} listens on {address}, keeps everything in {kind}"))
-}
-
-/// Completes when the server is to stop.
-fn stop_signal(until_stdin_closes: bool) -> Result<impl Future<Output = ()> + Send> {
-    let mut terminate = unix::signal(unix::SignalKind::terminate())?;
-    let mut interrupt = unix::signal(unix::SignalKind::interrupt())?;
-    Ok(async move {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-            () = stdin_closed(), if until_stdin_closes => {}
-        }
-    })
-}
-
-async fn stdin_closed() {
-    let (mut stdin, mut bin) = (tokio::io::stdin(), [0; 64]);
-    while matches!(stdin.read(&mut bin).await, Ok(n) if n > 0) {}
 }

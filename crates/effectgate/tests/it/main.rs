@@ -10,6 +10,7 @@ mod ground;
 mod keys;
 mod outage;
 mod postgres;
+mod relay;
 mod replicas;
 mod review;
 mod serve;

@@ -10,5 +10,8 @@ mod ground;
 mod support;
 
 mod accepted;
-#[allow(dead_code, reason = "each file of cases takes its own part of it")]
+mod keys;
+mod lost;
+mod retry;
+mod waits;
 mod world;

@@ -1,9 +1,7 @@
 //! A gate on SQLite, a provider with a ledger, and the relay between them. Windows and pauses are short here; nothing
 //! else differs from a gate in service.
 
-use std::time::Duration;
-
-use effectgate_relay::{Counts, Fault, Mode, Relay, RelaySettings, Rule, Upstream};
+use effectgate_relay::{Fault, Mode, Relay, RelaySettings, Rule, Upstream};
 use effectgate_testkit::provider::{Ledger, ScriptedProvider};
 use serde_json::{Value, json};
 
@@ -14,12 +12,9 @@ use crate::{
 
 const OWNER: &str = "worker-1";
 
-/// Longer than any machine's hiccup.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// Three providers behind the relay and a flow of the same name for each, whose one effect `act` goes without a person:
-/// `blind`, where nobody can be asked; `keeper`, which keeps our key for an hour; `brief`, whose key is good for three
-/// seconds after the first send.
+/// Providers behind the relay and a flow of the same name for each, whose one effect `act` goes without a person: `blind`,
+/// where nobody can be asked; `curt`, the same with little patience; `busy`, whose 503 with Retry-After says "not done";
+/// `keeper`, which keeps our key for an hour; `brief`, whose key is good for three seconds after the first send.
 const CONFIG: &str = r#"
 [server]
 listen = "127.0.0.1:0"
@@ -42,6 +37,29 @@ attempts_max = 4
 backoff = { base_ms = 100, max_ms = 500 }
 breaker = { failures = 100 }
 effects.act = { path = "/blind", external_id = "/id" }
+
+[providers.curt]
+kind = "http"
+url = "RELAY"
+allow_private = true
+timeout_ms = 500
+sending_margin_ms = 500
+attempts_max = 4
+backoff = { base_ms = 100, max_ms = 500 }
+breaker = { failures = 100 }
+effects.act = { path = "/curt", external_id = "/id" }
+
+[providers.busy]
+kind = "http"
+url = "RELAY"
+allow_private = true
+timeout_ms = 5_000
+sending_margin_ms = 500
+not_done = [503]
+attempts_max = 4
+backoff = { base_ms = 100, max_ms = 500 }
+breaker = { failures = 100 }
+effects.act = { path = "/busy", external_id = "/id" }
 
 [providers.keeper]
 kind = "http"
@@ -70,10 +88,15 @@ key_window_ms = 60_000
 key_window_margin_ms = 57_000
 attempts_max = 20
 backoff = { base_ms = 100, max_ms = 500 }
+breaker = { failures = 100 }
 effects.act = { path = "/brief", external_id = "/id" }
 
 [flows.blind]
 effects.act = { provider = "blind", impact = "low", reversible = true, gate = "none" }
+[flows.curt]
+effects.act = { provider = "curt", impact = "low", reversible = true, gate = "none" }
+[flows.busy]
+effects.act = { provider = "busy", impact = "low", reversible = true, gate = "none" }
 [flows.keeper]
 effects.act = { provider = "keeper", impact = "low", reversible = true, gate = "none" }
 [flows.brief]
@@ -130,10 +153,13 @@ impl World {
         self.gate.until_effect(run, &[state])
     }
 
-    /// Waits until the relay counts this.
-    pub(crate) async fn counted(&self, shows: impl Fn(&Counts) -> bool) -> Counts {
-        let counted = tokio::time::timeout(PATIENCE, self.relay.until(shows)).await;
-        counted.unwrap_or_else(|_| panic!("never counted: {:#?}", self.relay.counts()))
+    /// Waits until the run's only effect was tried so often and waits for its next time; the run as it is then.
+    pub(crate) fn until_waiting(&self, run: &str, attempts: i64) -> Value {
+        eventually(&format!("{run} after {attempts} attempts"), || {
+            let view = self.gate.get(&format!("/v1/runs/{run}"));
+            let effect = &view["effects"][0];
+            (effect["state"] == "pending" && effect["attempts"] == attempts).then_some(view)
+        })
     }
 
     /// Waits until every worker of the gate has looked so many times more at what is due.
@@ -152,6 +178,22 @@ impl World {
         let workers = self.gate.get("/readyz")["workers"].as_array().cloned().unwrap_or_default();
         assert!(!workers.is_empty());
         workers.iter().map(|worker| worker["last_tick_at"].clone()).collect()
+    }
+
+    /// kill -9, and the same data again.
+    pub(crate) fn killed_and_started(self) -> Self {
+        let Self { ground, gate, relay, provider } = self;
+        gate.kill();
+        let gate = ground.serve();
+        Self { ground, gate, relay, provider }
+    }
+
+    /// A person's word about the run's only effect: it did not happen, send it again. Status and body.
+    pub(crate) fn send_again(&self, run: &str) -> (u16, Value) {
+        let effect = self.gate.explain(run)["effects"][0]["id"].as_str().unwrap().to_owned();
+        let body = json!({ "verdict": "did_not_happen", "then": "send_again", "reason": "a test" });
+        let answer = self.gate.call("POST", &format!("/v1/effects/{effect}/resolve"), &body).unwrap();
+        (answer.status, answer.body)
     }
 
     pub(crate) fn ledger(&self) -> Ledger {
