@@ -103,10 +103,7 @@ mod tests {
     use super::*;
 
     /// A TLS server that says what it read and ends.
-    async fn echo(
-        key: PrivateKeyDer<'static>,
-        cert: CertificateDer<'static>,
-    ) -> u16 {
+    async fn echo(key: PrivateKeyDer<'static>, cert: CertificateDer<'static>) -> u16 {
         let config = rustls::ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
             .with_safe_default_protocol_versions()
             .unwrap()
