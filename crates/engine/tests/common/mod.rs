@@ -121,6 +121,8 @@ pub struct Options {
     pub expires_ms: i64,
     pub remind_ms: Option<i64>,
     pub escalate: Option<Escalation>,
+    /// Between attempts of an effect, and of a run.
+    pub backoff: Backoff,
 }
 
 impl Default for Options {
@@ -157,6 +159,7 @@ impl Default for Options {
             expires_ms: 24 * HOUR,
             remind_ms: Some(8 * HOUR),
             escalate: None,
+            backoff: Backoff { base_ms: 1_000, max_ms: 60_000 },
         }
     }
 }
@@ -447,14 +450,14 @@ pub fn lead(name: &str) -> Person {
     }
 }
 
-fn policy(options: &Options, scripted: &Scripted) -> Policy {
+pub fn policy(options: &Options, scripted: &Scripted) -> Policy {
     let provider = Provider {
         name: ProviderName::new("crm"),
         class: options.class,
         smtp: options.smtp,
         lookup: options.lookup,
         attempts_max: options.attempts_max,
-        backoff: Backoff { base_ms: 1_000, max_ms: 60_000 },
+        backoff: options.backoff,
         retry_after_ms_max: HOUR,
         refused_statuses: vec![],
         not_done_statuses: vec![503],
@@ -520,7 +523,7 @@ fn flow(options: &Options, name: &str) -> FlowPolicy {
         agent_iterations_max: Some(8),
         lease: LeaseBounds { default_ms: 60_000, min_ms: 1_000, max_ms: 600_000, total_ms_max: 1_800_000 },
         attempts_max: options.claims_max,
-        backoff: Backoff { base_ms: 1_000, max_ms: 60_000 },
+        backoff: options.backoff,
         effects,
         approval: Some(ApprovalPolicy {
             audience: options.audience.clone(),

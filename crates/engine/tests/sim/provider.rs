@@ -1,8 +1,9 @@
-//! The simulated provider: what it does with an attempt is thrown by the attempt's name, what it executed is the truth
-//! that the auditor goes by. Enforcing: a known key is answered again within its window, and executed anew after it.
+//! The scripted provider: what it does with an attempt is dealt by the attempt's name; what it executed is the truth that
+//! the auditor goes by. Enforcing: a known key is answered again within its window, and executed anew after it. It lives
+//! by the true time, the gate by the wall clock.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     sync::{Arc, Mutex},
 };
 
@@ -18,7 +19,13 @@ use effectgate_core::{
 use effectgate_engine::{clock::Clock as _, connect::WriteGate, connector::Connector, view::FindingView};
 use tokio::sync::Notify;
 
-use crate::{common::TestClock, dice::Dice};
+use crate::{
+    broken::Broken,
+    common::TestClock,
+    crash::Crash,
+    dice::Dice,
+    history::{Arrival, Event, History},
+};
 
 /// What the wire and the provider do with one attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,28 +74,26 @@ const DECK: [Fate; 18] = [
 
 #[derive(Default)]
 pub struct Ledger {
-    /// When each key was executed.
-    pub executed: BTreeMap<String, Vec<Timestamp>>,
-    /// Requests that arrived, by key.
-    pub requests: BTreeMap<String, usize>,
-    pub payloads: BTreeMap<String, BTreeSet<String>>,
-    /// Requests that arrived while a turn had promised that none would.
-    pub forbidden: Vec<String>,
+    /// When each key was executed, by the true time.
+    executed: BTreeMap<String, Vec<Timestamp>>,
     pub fates: BTreeMap<String, usize>,
     /// The seat of each key, in the order of their first attempts, and its attempts until now.
     attempts: BTreeMap<String, (usize, usize)>,
-    stopped: bool,
+    looks: u64,
     healthy: bool,
-    stalled: usize,
 }
 
+/// One provider with all that it shares with the world.
 #[derive(Clone)]
 pub struct SimProvider {
     pub ledger: Arc<Mutex<Ledger>>,
     class: Class,
     dice: Dice,
     deck: [Fate; 18],
-    clock: TestClock,
+    true_time: TestClock,
+    history: History,
+    crash: Crash,
+    broken: Option<Broken>,
     go_on: Arc<Notify>,
 }
 
@@ -96,26 +101,30 @@ pub struct SimProvider {
 pub const LAG_MS: i64 = 95_000;
 
 impl SimProvider {
-    pub fn new(class: Class, dice: Dice, clock: TestClock) -> Self {
-        let deck = dice.named("fates").shuffled(DECK);
-        Self { ledger: Arc::default(), class, dice, deck, clock, go_on: Arc::default() }
+    pub fn new(
+        class: Class,
+        dice: &Dice,
+        true_time: TestClock,
+        history: History,
+        crash: Crash,
+        broken: Option<Broken>,
+    ) -> Self {
+        let (deck, dice) = (dice.named("fates").shuffled(DECK), dice.named("looks"));
+        let (ledger, go_on) = (Arc::default(), Arc::default());
+        Self { ledger, class, dice, deck, true_time, history, crash, broken, go_on }
     }
 
     /// From now on every attempt is answered, and what stood still goes on.
     pub fn heal(&self) {
         self.ledger.lock().unwrap().healthy = true;
-        self.go_on.notify_waiters();
+        self.go_on();
     }
-    pub fn stop(&self, stopped: bool) {
-        self.ledger.lock().unwrap().stopped = stopped;
-    }
+
     /// Lets everything that stands still go on.
     pub fn go_on(&self) {
         self.go_on.notify_waiters();
     }
-    pub fn stalled(&self) -> usize {
-        self.ledger.lock().unwrap().stalled
-    }
+
     pub fn executed(&self, key: &str) -> usize {
         self.ledger.lock().unwrap().executed.get(key).map_or(0, Vec::len)
     }
@@ -137,31 +146,52 @@ impl SimProvider {
     }
 
     /// A request arrives. True if the provider knew the key and did nothing anew.
-    pub fn arrives(&self, key: &str, payload: &str, executes: bool) -> bool {
-        let now = self.clock.now();
+    pub fn arrives(&self, mut arrival: Arrival, executes: bool) -> bool {
+        let now = self.true_time.now();
         let mut ledger = self.ledger.lock().unwrap();
-        *ledger.requests.entry(key.to_owned()).or_default() += 1;
-        ledger.payloads.entry(key.to_owned()).or_default().insert(payload.to_owned());
-        if ledger.stopped {
-            ledger.forbidden.push(key.to_owned());
-        }
-        let done = ledger.executed.entry(key.to_owned()).or_default();
-        if let (Class::Enforcing { key_window_ms, .. }, Some(last)) = (self.class, done.last())
-            && now.ms_since(*last) < key_window_ms
-        {
-            return true;
-        }
-        if executes {
+        let done = ledger.executed.entry(arrival.provider_key.clone()).or_default();
+        let known = match (self.class, done.last()) {
+            (Class::Enforcing { key_window_ms, .. }, Some(last)) => now.ms_since(*last) < key_window_ms,
+            _ => false,
+        };
+        arrival.executed = executes && !known;
+        if arrival.executed {
             done.push(now);
         }
-        false
+        self.history.push(Event::Arrived(arrival));
+        known
     }
 
     async fn stall(&self) {
-        let going_on = self.go_on.notified();
-        self.ledger.lock().unwrap().stalled += 1;
-        going_on.await;
-        self.ledger.lock().unwrap().stalled -= 1;
+        self.go_on.notified().await;
+    }
+
+    fn what_it_says_now(&self, effect: &Effect) -> Look {
+        let now = self.true_time.now();
+        let mut ledger = self.ledger.lock().unwrap();
+        ledger.looks += 1;
+        let done = ledger.executed.get(&effect.provider_key).map_or(&[][..], Vec::as_slice);
+        let seen = done.iter().filter(|at| now.ms_since(**at) >= LAG_MS).count();
+        if !ledger.healthy && self.dice.named(("away", ledger.looks)).one_in(4) {
+            return Look::Nothing { detail: "503".into() };
+        }
+        match seen {
+            0 => Look::Absent,
+            1 => Look::Found { external_id: Some(format!("ext_{}", effect.provider_key)) },
+            count => Look::FoundMany { count },
+        }
+    }
+}
+
+/// The request of an attempt by the dispatcher.
+fn arrival(effect: &Effect) -> Arrival {
+    Arrival {
+        effect: effect.id,
+        provider_key: effect.provider_key.clone(),
+        payload: effect.payload.clone(),
+        fence: effect.fence,
+        inline: false,
+        executed: false,
     }
 }
 
@@ -178,7 +208,7 @@ fn lost() -> Report {
 #[async_trait]
 impl Connector for SimProvider {
     async fn attempt(&self, effect: &Effect, gate: &dyn WriteGate) -> Report {
-        let (key, payload) = (effect.provider_key.as_str(), effect.payload.as_str());
+        let key = effect.provider_key.as_str();
         let fate = self.fate(key);
         match fate {
             Fate::Unreachable => return Report::not_sent(Phase::Connect, "connection refused"),
@@ -189,10 +219,18 @@ impl Connector for SimProvider {
         if let Err(reason) = gate.may_write().await {
             return Report::not_sent(Phase::Prepared, reason);
         }
+        let mut arrival = arrival(effect);
+        if self.broken == Some(Broken::Bytes) {
+            arrival.payload.push(' ');
+        }
         let executes = !matches!(fate, Fate::Refuse | Fate::RateLimit | Fate::Broken { executed: false });
-        let known = self.arrives(key, payload, executes);
+        // From the gate's word to the first byte nobody else has a turn.
+        self.crash.at("wire", "before").await;
+        let known = self.arrives(arrival, executes);
+        self.crash.at("wire", "after").await;
         match fate {
             Fate::Panic { .. } => panic!("simulated, on the wire"),
+            Fate::AnswerLost if self.broken == Some(Broken::Outcome) => Report::not_sent(Phase::Connect, "reset"),
             Fate::AnswerLost => lost(),
             Fate::StallAfterWrite => {
                 self.stall().await;
@@ -210,19 +248,17 @@ impl Connector for SimProvider {
         Success { external_id: Some("/id".into()), member: None }
     }
 
+    /// What it says is true when it is asked; the answer may be long under way.
     async fn look(&self, effect: &Effect) -> Look {
-        let now = self.clock.now();
-        let ledger = self.ledger.lock().unwrap();
-        let done = ledger.executed.get(&effect.provider_key).map_or(&[][..], Vec::as_slice);
-        let seen = done.iter().filter(|at| now.ms_since(**at) >= LAG_MS).count();
-        if self.dice.named((now.micros(), &effect.provider_key)).one_in(4) {
-            return Look::Nothing { detail: "503".into() };
+        let said = self.what_it_says_now(effect);
+        let (is_slow, looks) = {
+            let ledger = self.ledger.lock().unwrap();
+            (!ledger.healthy, ledger.looks)
+        };
+        if is_slow && self.dice.named(("slow", looks)).one_in(3) {
+            self.stall().await;
         }
-        match seen {
-            0 => Look::Absent,
-            1 => Look::Found { external_id: Some(format!("ext_{}", effect.provider_key)) },
-            count => Look::FoundMany { count },
-        }
+        said
     }
 
     fn check(&self, _: &EffectType, _: &str, _: &serde_json::Value) -> Vec<FindingView> {
