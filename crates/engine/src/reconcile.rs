@@ -53,7 +53,10 @@ impl Engine {
         let Some(policy) = self.policy().provider(&effect.provider) else {
             return self.to_review(due, "provider_unconfigured").await;
         };
-        let mut settlement = retry::reconcile(effect, &policy.provider, None, self.now());
+        // What a lookup says was so when it was asked: an answer that was long under way (a slow provider, a suspended
+        // machine) knows nothing of an index that caught up meanwhile.
+        let asked_at = self.now();
+        let mut settlement = retry::reconcile(effect, &policy.provider, None, asked_at);
         let look = match settlement {
             // A connector that breaks down said nothing; the others are looked at all the same.
             Settlement::AskFirst => {
@@ -62,7 +65,7 @@ impl Engine {
             _ => None,
         };
         if look.is_some() {
-            settlement = retry::reconcile(effect, &policy.provider, look.as_ref(), self.now());
+            settlement = retry::reconcile(effect, &policy.provider, look.as_ref(), asked_at);
         }
         let transition = sending::reconciled(&due.run, effect, &settlement, look.as_ref(), self.now());
         let commit = match transition {

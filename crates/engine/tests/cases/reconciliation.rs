@@ -313,3 +313,23 @@ async fn an_inline_effect_of_a_dead_worker_at_an_enforcing_provider_is_begun_aga
     let keys = world.facts(held.run.id, "effect_begun").await;
     assert!(keys.len() == 2 && keys[0]["provider_key"] == keys[1]["provider_key"]);
 }
+
+#[tokio::test]
+async fn a_lookup_that_was_long_under_way_is_judged_by_when_it_was_asked() {
+    let lookup = Lookup { settle_delay_ms: 120_000, authoritative: true, period_ms: 5_000 };
+    let world = World::with(Options { lookup: Some(lookup), ..Options::default() });
+    world.provider.push(Answer::AcceptThenDrop);
+    let held = world.queued("k", "c-1").await;
+    world.round().await;
+
+    // Asked six seconds after the attempt, while the provider's index lags; answered after the machine was suspended for
+    // an hour.
+    let clock = world.clock.clone();
+    world.provider.during_the_next_look(move || clock.advance_ms(HOUR));
+    world.clock.advance_ms(6_000);
+    world.engine.sweep_tick().await.unwrap();
+
+    assert_eq!(world.effect_state(held.run.id).await, "unknown", "absent then says nothing of now");
+    assert_eq!(world.round().await, 0);
+    assert_eq!(world.provider.executed(), 1);
+}

@@ -76,6 +76,7 @@ struct Inner {
     looked: usize,
     panicking_looks: usize,
     held_look: Option<Look>,
+    during_look: Option<Box<dyn FnOnce() + Send>>,
 }
 
 impl Default for Scripted {
@@ -106,6 +107,10 @@ impl Scripted {
     /// The next lookup panics.
     pub fn push_panicking_look(&self) {
         self.inner.lock().unwrap().panicking_looks += 1;
+    }
+    /// What happens while the next lookup is under way.
+    pub fn during_the_next_look(&self, happens: impl FnOnce() + Send + 'static) {
+        self.inner.lock().unwrap().during_look = Some(Box::new(happens));
     }
     pub fn seen(&self) -> Vec<Seen> {
         self.inner.lock().unwrap().seen.clone()
@@ -235,6 +240,9 @@ impl Connector for Scripted {
             inner.panicking_looks -= 1;
             drop(inner);
             panic!("the lookup panics, as the test told it to");
+        }
+        if let Some(happens) = inner.during_look.take() {
+            happens();
         }
         inner.looks.pop_front().unwrap_or(Look::Absent)
     }
