@@ -200,7 +200,8 @@ fn ceiling_switch(ceiling: Ceiling, now: Timestamp) -> Option<Switch> {
     (ceiling == Ceiling::Off).then(|| off("actions are off in the config or the environment".into(), now))
 }
 
-fn off(reason: String, at: Timestamp) -> Switch {
+/// What stands in for switches that cannot be read.
+pub(crate) fn off(reason: String, at: Timestamp) -> Switch {
     Switch { scope: Scope::All, name: String::new(), enabled: false, reason, by: "system:config".into(), at }
 }
 

@@ -9,7 +9,7 @@ use std::{
         Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use async_trait::async_trait;
@@ -23,10 +23,11 @@ use effectgate_core::{
     time::Timestamp,
 };
 use effectgate_store::HouseWrite;
+use tokio::time::Instant;
 
 use crate::{
     connect::WriteGate,
-    engine::Engine,
+    engine::{Engine, off},
     error::{EngineError, Result},
     probe::{Guard, is_broken},
     pulse::{Topic, Touched},
@@ -36,6 +37,11 @@ use crate::{
 const FRESH: Duration = Duration::from_millis(50);
 /// How long a turn waits before it answers: a reading's age plus ample time between the check and the write.
 const SETTLE: Duration = Duration::from_millis(250);
+/// How long a reading may be under way to be gone by: less than a turn waits, with the same time as [`FRESH`] left between
+/// the check and the write. A database that takes longer is as good as unreadable, and unreadable means off.
+const UNDER_WAY_MAX: Duration = SETTLE.saturating_sub(FRESH);
+/// Readings of one check, if they take too long. The attempt is held back after that, and comes again.
+const READS_MAX: usize = 3;
 
 /// The last reading, shared by the attempts of this process.
 #[derive(Default)]
@@ -160,15 +166,21 @@ impl Engine {
         self.switches_in_force().await
     }
 
-    /// The switches for the check before the first byte: from a reading that is fresh.
+    /// The switches for the check before the first byte: from a reading that is fresh, or from one made now that was not
+    /// under way for too long. A turn may have been made and answered while it was.
     async fn switches_now(&self) -> Vec<Switch> {
         if let Some(list) = self.inner().switches.fresh() {
             return list;
         }
-        let asked_at = Instant::now();
-        let list = self.switches_in_force().await;
-        self.inner().switches.put(asked_at, list.clone());
-        list
+        for _ in 0..READS_MAX {
+            let asked_at = Instant::now();
+            let list = self.switches_in_force().await;
+            if asked_at.elapsed() < UNDER_WAY_MAX {
+                self.inner().switches.put(asked_at, list.clone());
+                return list;
+            }
+        }
+        vec![off("the switches could not be read in time".into(), self.now())]
     }
 }
 
