@@ -15,10 +15,11 @@ use std::{
 use async_trait::async_trait;
 use effectgate_core::{
     digest::Digest,
-    effect::Attempt,
-    ids::{FlowName, ProviderName, RunId, Tenant},
+    effect::{Attempt, Effect},
+    ids::{FlowName, ProviderName, ReplayId, RunId, Tenant},
     journal::{Head, SealedEntry},
     notice::Notice,
+    replay::ReplayFilter,
     run::{Aggregate, Run},
     switch::Switch,
     time::Timestamp,
@@ -27,8 +28,8 @@ use effectgate_core::{
 use effectgate_engine::clock::Clock as _;
 use effectgate_store::{
     ApiKeyRow, ApprovalFilter, ApprovalItem, ChainHead, Commit, Content, DueEffect, DueNotice, EffectFilter, Gauge,
-    Health, HouseCommit, HouseWrite, InboxFilter, JournalFilter, NewRun, Page, ProfileRow, Purged, Reserved, Result,
-    RunFilter, RunOverdue, RunRef, SessionRow, Store, TallyRow, TokenHit, UserRow,
+    Health, HouseCommit, HouseWrite, InboxFilter, JournalFilter, NewRun, Page, ProfileRow, Purged, ReplayFound,
+    ReplayItem, Reserved, Result, RunFilter, RunOverdue, RunRef, SessionRow, Store, TallyRow, TokenHit, UserRow,
 };
 use tokio::sync::Notify;
 
@@ -183,7 +184,7 @@ fn at_once<T>(work: impl Future<Output = T>) -> T {
     }
 }
 
-/// Reads that are passed on as they are.
+/// Operations that are passed on as they are: a new one of the store is a line more.
 macro_rules! reads {
     ($($name:ident($($arg:ident: $of:ty),*) -> $out:ty;)+) => {
         #[async_trait]
@@ -245,6 +246,8 @@ macro_rules! reads {
 reads! {
     run_content(tenant: &Tenant, id: RunId) -> Option<Content>;
     run_find(tenant: &Tenant, filter: &RunFilter) -> Page<Run>;
+    run_matching(tenant: &Tenant, filter: &ReplayFilter, cursor: Option<&str>, limit: u32) -> Page<Run>;
+    run_corrections(tenant: &Tenant, original: RunId, limit: u32) -> Vec<Run>;
     run_claimable(tenant: &Tenant, flow: &FlowName, limit: u32) -> Vec<RunId>;
     run_overdue(kind: RunOverdue, after: Option<RunId>, limit: u32) -> Vec<RunRef>;
     run_purge(limit: u32) -> Purged;
@@ -252,6 +255,7 @@ reads! {
     effect_lost(limit: u32) -> Vec<DueEffect>;
     effect_unknown(limit: u32) -> Vec<DueEffect>;
     effect_find(tenant: &Tenant, filter: &EffectFilter) -> Page<DueEffect>;
+    effect_review(since: Timestamp, after: Option<&Effect>, limit: u32) -> Vec<DueEffect>;
     attempt_list(run: RunId) -> Vec<Attempt>;
     approval_by_token(hash: &Digest) -> Option<TokenHit>;
     approval_find(tenant: &Tenant, filter: &ApprovalFilter) -> Page<ApprovalItem>;
@@ -263,6 +267,12 @@ reads! {
     journal_search(tenant: &Tenant, filter: &JournalFilter) -> Page<SealedEntry>;
     chain_heads(tenant: Option<&Tenant>, after: Option<RunId>, limit: u32) -> Vec<ChainHead>;
     house_head(tenant: &Tenant) -> Head;
+    replay_find(tenant: &Tenant, id: ReplayId) -> Option<ReplayFound>;
+    replay_list(tenant: &Tenant, cursor: Option<&str>, limit: u32) -> Page<ReplayFound>;
+    replay_items(id: ReplayId, after: i32, limit: u32, waiting: bool) -> Vec<ReplayItem>;
+    replay_item_settle(id: ReplayId, item: &ReplayItem) -> bool;
+    replay_hold(id: ReplayId, holder: &str, ms: i64) -> bool;
+    replay_stalled(limit: u32) -> Vec<(Tenant, ReplayId)>;
     api_key_find(public_id: &str) -> Option<ApiKeyRow>;
     api_key_list(tenant: &Tenant) -> Vec<ApiKeyRow>;
     api_key_none() -> bool;
