@@ -80,11 +80,13 @@ impl Engine {
         if let Some(told) = last_told(&entries, id).filter(is_fresh) {
             return Ok(Asked::JustNow(told));
         }
+        // By when it was asked: an answer that was long under way says nothing of what the index showed meanwhile.
+        let asked_at = self.now();
         let look = caught(policy.connector.look(effect)).await.unwrap_or_else(|detail| Look::Nothing { detail });
         let (told, _) = self
             .change(tenant, id.run, |agg, now| {
                 let effect = find(agg, id)?;
-                let means = look::meaning(effect, &policy.provider, &look, now);
+                let means = look::meaning(effect, &policy.provider, &look, asked_at);
                 let noted = look::asked(&agg.run, effect, actor, &look, means, now);
                 Ok(Step::Write(Box::new(noted), Told::new(&look, means, now)))
             })

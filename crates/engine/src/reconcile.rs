@@ -6,6 +6,7 @@ use effectgate_core::{
     provider::Provider,
     retry::{self, Look, Settlement},
     sending,
+    time::Timestamp,
 };
 use effectgate_store::{Commit, DueEffect};
 use futures_util::future::join_all;
@@ -73,17 +74,23 @@ impl Engine {
             None => Commit::Lost,
         };
         if let (Commit::Lost, Some(look)) = (&commit, &look) {
-            self.came_too_late(due, &policy.provider, look).await?;
+            self.came_too_late(due, &policy.provider, look, asked_at).await?;
         }
         Ok((look.is_some(), commit))
     }
 
     /// The provider was asked, and meanwhile somebody else settled the effect. What it said is not lost if it says
     /// otherwise: it is recorded and told, and changes nothing (HC-27).
-    async fn came_too_late(&self, due: &DueEffect, provider: &Provider, look: &Look) -> Result<()> {
+    async fn came_too_late(
+        &self,
+        due: &DueEffect,
+        provider: &Provider,
+        look: &Look,
+        asked_at: Timestamp,
+    ) -> Result<()> {
         let noted = self.change(&due.run.tenant, due.run.id, |agg, now| {
             let effect = find(agg, due.effect.id)?;
-            let meaning = look::meaning(effect, provider, look, now);
+            let meaning = look::meaning(effect, provider, look, asked_at);
             Ok(match look::too_late(&agg.run, effect, look, meaning, now) {
                 Some(noted) => Step::Write(Box::new(noted), ()),
                 None => Step::Answer(()),

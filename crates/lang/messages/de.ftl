@@ -46,6 +46,7 @@ nav-review = Klärung
 nav-switches = Schalter
 nav-metrics = Kennzahlen
 nav-journal = Journal
+nav-replays = Wiederholungen
 nav-settings = Einstellungen
 nav-me = Meine Einstellungen
 nav-sign-in = Anmelden

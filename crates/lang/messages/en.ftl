@@ -46,6 +46,7 @@ nav-review = Review
 nav-switches = Switches
 nav-metrics = Metrics
 nav-journal = Journal
+nav-replays = Replays
 nav-settings = Settings
 nav-me = My settings
 nav-sign-in = Sign in

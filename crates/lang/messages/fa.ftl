@@ -46,6 +46,7 @@ nav-review = بررسی
 nav-switches = کلیدها
 nav-metrics = سنجه‌ها
 nav-journal = دفتر ثبت
+nav-replays = اجراهای دوباره
 nav-settings = تنظیمات
 nav-me = تنظیمات من
 nav-sign-in = ورود

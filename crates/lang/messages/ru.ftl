@@ -54,6 +54,7 @@ nav-review = Разбор
 nav-switches = Выключатели
 nav-metrics = Показатели
 nav-journal = Журнал
+nav-replays = Повторы
 nav-settings = Настройки
 nav-me = Мои настройки
 nav-sign-in = Войти

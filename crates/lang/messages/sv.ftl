@@ -46,6 +46,7 @@ nav-review = Granskning
 nav-switches = Brytare
 nav-metrics = Mätvärden
 nav-journal = Journal
+nav-replays = Omkörningar
 nav-settings = Inställningar
 nav-me = Mina inställningar
 nav-sign-in = Logga in

@@ -85,6 +85,7 @@ messages! {
     NavSwitches = "nav-switches" [];
     NavMetrics = "nav-metrics" [];
     NavJournal = "nav-journal" [];
+    NavReplays = "nav-replays" [];
     NavSettings = "nav-settings" [];
     NavMe = "nav-me" [];
     NavSignIn = "nav-sign-in" [];

@@ -19,12 +19,11 @@ fn opens(operation: &str) -> &'static [KeyScope] {
         "reserve" | "reserve_batch" | "claim" | "renew" | "propose" | "complete" | "fail" | "begin_effect"
         | "settle_effect" => &[Worker, Admin],
         "find_runs" | "get_run" | "explain_run" | "read_journal" | "find_effects" | "get_effect" | "list_switches"
-        | "whoami" => READERS,
+        | "list_replays" | "get_replay" | "list_corrections" | "whoami" => READERS,
         "find_approvals" => &[Viewer, Approver, Operator, Auditor, SwitchOwner, Admin],
         "get_approval" => &[Approver, Operator, Auditor, Admin],
-        "cancel_effect" | "look_effect" | "resolve_effect" | "release_run" | "close_run" | "withdraw_approval" => {
-            &[Operator, Admin]
-        }
+        "cancel_effect" | "correct_run" | "execute_replay" | "look_effect" | "plan_replay" | "resolve_effect"
+        | "release_run" | "close_run" | "withdraw_approval" => &[Operator, Admin],
         "turn_switch" | "drill_switch" => &[SwitchOwner, Admin],
         "verify_journal" | "export_journal" => &[Auditor, Admin],
         // No key decides, whatever its scopes.

@@ -353,3 +353,25 @@ async fn the_settings_show_a_providers_facts_and_their_day() {
         assert!(page.text.contains(shown), "{shown} in {}", page.text);
     }
 }
+
+#[tokio::test]
+async fn a_spent_key_is_led_to_a_correction_and_never_sent_again() {
+    let desk = Desk::with(keeps_errors).await;
+    desk.crm.will_answer(500);
+    desk.crm.will_answer(500);
+    let id = desk.unknown("ticket:7:1").await;
+    desk.world.clock.advance_ms(MINUTE);
+    desk.world.engine.reconcile_tick().await.unwrap();
+    desk.dispatch().await;
+    assert_eq!(desk.world.agg(id.run).await.effects[0].reason.as_deref(), Some("key_poisoned"));
+    let mut browser = desk.as_role("operator").await;
+    let page = format!("/review/{id}");
+
+    let shown = browser.get(&page).await.text;
+    press(&mut browser, &page, "fields act-cancel", "not in their list", &[]).await;
+    let settled = browser.get(&page).await.text;
+
+    assert!(!shown.contains("act-send_again") && shown.contains("Sending again is no way"), "{shown}");
+    assert!(shown.contains("Then make a correction from the run&#39;s page."), "{shown}");
+    assert!(settled.contains(&format!("href=\"/runs/{}#correct\"", id.run)), "{settled}");
+}

@@ -20,6 +20,7 @@ use crate::{
     engine::{Engine, Step},
     error::{EngineError, Result},
     probe,
+    pulse::{Topic, Touched},
     sweep::Count,
 };
 
@@ -160,6 +161,8 @@ impl Engine {
             let actor = Actor::System("replay");
             let tried = self.house_try(tenant, head, &actor, EntryKind::ReplayEnded, &facts, fill).await?;
             if matches!(tried, HouseCommit::Committed { .. }) {
+                // The last run that moved has told the pages already, but not that this was the end.
+                self.tell_pages(&Touched::of(tenant, Topic::Runs));
                 return Ok(());
             }
         }

@@ -36,6 +36,7 @@ mod effects;
 mod journal;
 mod listing;
 mod posted;
+mod replays;
 mod review;
 mod run;
 mod runs;
@@ -64,12 +65,18 @@ fn cards() -> Router<App> {
         .layer(DefaultBodyLimit::max(EDIT_BYTES_MAX))
 }
 
+/// The form of a correction sends a whole payload too.
+fn corrections() -> Router<App> {
+    Router::new().route("/runs/{id}/correct", post(run::correct::correct)).layer(DefaultBodyLimit::max(EDIT_BYTES_MAX))
+}
+
 /// Every page's route.
 pub fn router() -> Router<App> {
     Router::new()
         .route("/", get(async || answer::see("/inbox")))
         .route("/a/", get(approval::cut_off))
         .merge(cards())
+        .merge(corrections())
         .route("/inbox", get(inbox::show))
         .route("/live", get(live::open))
         .route("/login", get(login::show).post(login::sign_in))
@@ -101,6 +108,9 @@ fn night_shift() -> Router<App> {
         .route("/switches/drill", post(switches::turn::drill))
         .route("/switches/receipts/{seq}", get(switches::receipt))
         .route("/switches/drills/{seq}", get(switches::drill))
+        .route("/replays", get(replays::show).post(replays::make))
+        .route("/replays/{id}", get(replays::plan::show))
+        .route("/replays/{id}/execute", post(replays::plan::execute))
         .route("/effects", get(effects::show))
         .route("/effects/{id}/cancel", post(run::act::cancel))
         .route("/review", get(review::show))

@@ -21,11 +21,12 @@ pub(crate) struct Place {
 /// Path, title, what is asked for, and the beginnings of the paths that belong to it.
 struct Sign(&'static str, Msg, &'static [KeyScope], &'static [&'static str]);
 
-const SIGNS: [Sign; 8] = [
+const SIGNS: [Sign; 9] = [
     Sign("/inbox", Msg::NavInbox, Known::ANY_OF, &["/inbox", "/approvals", "/a"]),
     Sign("/runs", Msg::NavRuns, Read::ANY_OF, &["/runs"]),
     Sign("/review", Msg::NavReview, Read::ANY_OF, &["/review"]),
     Sign("/effects", Msg::NavEffects, Read::ANY_OF, &["/effects"]),
+    Sign("/replays", Msg::NavReplays, Read::ANY_OF, &["/replays"]),
     Sign("/switches", Msg::NavSwitches, Read::ANY_OF, &["/switches"]),
     Sign("/metrics/weeks", Msg::NavMetrics, Read::ANY_OF, &["/metrics"]),
     Sign("/journal", Msg::NavJournal, Audit::ANY_OF, &["/journal"]),
@@ -70,7 +71,7 @@ mod tests {
 
     #[test]
     fn a_person_is_offered_the_places_that_their_roles_open_and_no_other() {
-        let read = ["/inbox", "/runs", "/review", "/effects", "/switches", "/metrics/weeks", "/settings"];
+        let read = ["/inbox", "/runs", "/review", "/effects", "/replays", "/switches", "/metrics/weeks", "/settings"];
         assert_eq!(paths("support-lead"), ["/inbox"]);
         for role in ["viewer", "approver", "switch_owner"] {
             assert_eq!(paths(role), read, "{role}");

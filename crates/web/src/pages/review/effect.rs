@@ -66,6 +66,10 @@ struct EffectPage {
     /// What people did about it, newest first.
     acts: Vec<EntryLine>,
     is_done: bool,
+    /// Its key only ever repeats a stored error over there: the way on is a correction.
+    is_poisoned: bool,
+    /// Where a correction is made, once the run has ended.
+    correct: Option<String>,
     zone: String,
 }
 
@@ -151,6 +155,8 @@ async fn build(visit: &Visit, who: &Identity, id: EffectId, said: Said) -> Resul
         },
         acts: acts.collect(),
         is_done: effect.state.is_final(),
+        is_poisoned: is_spent(effect),
+        correct: (may_operate && agg.run.state.is_final()).then(|| format!("/runs/{}#correct", agg.run.id)),
         effect: EffectBlock::new(visit, effect, story),
         looks,
         zone: super::super::listing::zone(visit).to_string(),
@@ -171,6 +177,9 @@ fn question(visit: &Visit, id: EffectId) -> Ask {
 fn advice(effect: &Effect, provider: &Provider, entries: &[SealedEntry]) -> Option<Advice> {
     let told = last_told(entries, effect.id)?;
     let means = look::meaning(effect, provider, &told.as_look(), told.at);
+    // Judged by when it was asked, which may have been a moment before the answer was written down.
+    let is_early = told.means == Meaning::TooEarly && matches!(means, Meaning::NotThere | Meaning::ProvedAbsent);
+    let means = if is_early { Meaning::TooEarly } else { means };
     Some(Advice { text: ask::advice(means, effect, provider), is_contrary: means == Meaning::Contradicts })
 }
 
@@ -213,7 +222,7 @@ fn actions(
     let happened = action(1, happened()).with_external_id(found.external_id.clone().unwrap_or_default());
     let key_holds = provider.is_some_and(|p| retry::key_holds(effect, p, visit.app.engine.now()));
     let again = (!is_spent(effect)).then(|| action(2, send_again(provider, key_holds, found.is_there)));
-    let all = std::iter::once(happened).chain(again).chain([action(3, cancel(found.is_there))]);
+    let all = std::iter::once(happened).chain(again).chain([action(3, cancel(found.is_there, is_spent(effect)))]);
     all.map(|a| a.again(refusal)).collect()
 }
 
@@ -259,12 +268,13 @@ fn send_again(provider: Option<&Provider>, key_holds: bool, is_there: bool) -> W
     }
 }
 
-fn cancel(is_there: bool) -> Words {
+fn cancel(is_there: bool, is_poisoned: bool) -> Words {
+    let then = if is_poisoned { " Then make a correction from the run's page." } else { "" };
     Words {
         name: "cancel",
         title: "It did not happen: cancel it",
         does: format!(
-            "{}The effect ends as cancelled, nothing is sent, and the run ends once its other effects have.",
+            "{}The effect ends as cancelled, nothing is sent, and the run ends once its other effects have.{then}",
             although(is_there)
         ),
         button: "It did not happen, cancel",

@@ -63,7 +63,7 @@ async fn asked(visit: &Visit, who: &Identity, id: EffectId) -> Result<Asked> {
 
 async fn cannot(visit: &Visit, who: &Identity, id: EffectId, why: &str) -> Response {
     let banner = Some(Banner { title: "Nobody was asked".into(), text: why.to_owned() });
-    page(visit, who, id, Said { banner, refusal: None }, StatusCode::CONFLICT).await
+    page(visit, who, id, Said { banner, ..Said::default() }, StatusCode::CONFLICT).await
 }
 
 pub(crate) async fn settle(
@@ -81,13 +81,13 @@ pub(crate) async fn settle(
         Ok(wish) => wish,
         Err(error) => {
             let refusal = Some(Refusal { path, typed: form, error });
-            return page(&visit, &who, id, Said { refusal, banner: None }, StatusCode::BAD_REQUEST).await;
+            return page(&visit, &who, id, Said { refusal, ..Said::default() }, StatusCode::BAD_REQUEST).await;
         }
     };
     match done(&visit, &who, id.run, Act::Resolve(id, resolution), reason, form.shown).await {
         Ok(Acted::Done | Acted::Repeated) => answer::see(&format!("/review/{id}")),
         Ok(Acted::Moved) => {
-            let said = Said { banner: Some(moved()), refusal: None };
+            let said = Said { banner: Some(moved()), ..Said::default() };
             page(&visit, &who, id, said, StatusCode::CONFLICT).await
         }
         Err(problem) => answer::problem(&problem, Some(&visit)),

@@ -81,7 +81,7 @@ pub(crate) async fn withdraw(
     match task.await {
         Ok(Ok(_)) => answer::see(&format!("/runs/{run}")),
         Ok(Err(EngineError::WrongState { .. })) => {
-            page(&visit, &who, run, Said { banner: Some(moved()), refusal: None }, StatusCode::CONFLICT).await
+            page(&visit, &who, run, Said { banner: Some(moved()), ..Said::default() }, StatusCode::CONFLICT).await
         }
         Ok(Err(EngineError::NotFound(_))) => no_such_run(&visit),
         Ok(Err(error)) => answer::problem(&error.into(), Some(&visit)),
@@ -92,7 +92,7 @@ pub(crate) async fn withdraw(
 async fn without_reason(visit: &Visit, who: &Identity, run: RunId, path: String, typed: ActForm) -> Response {
     let error = reason(&typed.reason).err().unwrap_or_default();
     let refusal = Some(Refusal { path, typed, error });
-    page(visit, who, run, Said { refusal, banner: None }, StatusCode::BAD_REQUEST).await
+    page(visit, who, run, Said { refusal, ..Said::default() }, StatusCode::BAD_REQUEST).await
 }
 
 async fn taken(visit: Visit, who: Identity, run: RunId, request: Request, path: String, act: Act) -> Response {
@@ -104,7 +104,7 @@ async fn taken(visit: Visit, who: Identity, run: RunId, request: Request, path: 
     match done(&visit, &who, run, act, reason, form.shown).await {
         Ok(Acted::Done | Acted::Repeated) => answer::see(&format!("/runs/{run}")),
         Ok(Acted::Moved) => {
-            page(&visit, &who, run, Said { banner: Some(moved()), refusal: None }, StatusCode::CONFLICT).await
+            page(&visit, &who, run, Said { banner: Some(moved()), ..Said::default() }, StatusCode::CONFLICT).await
         }
         Err(problem) => answer::problem(&problem, Some(&visit)),
     }

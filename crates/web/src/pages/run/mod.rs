@@ -3,6 +3,7 @@
 
 pub(super) mod act;
 mod approvals;
+pub(super) mod correct;
 pub(super) mod effects;
 pub(super) mod entries;
 
@@ -47,7 +48,10 @@ struct RunPage {
     state: Tag,
     explain: Explain,
     facts: Vec<Fact>,
-    corrects: Option<String>,
+    corrects: Option<correct::Link>,
+    corrections: Vec<correct::Link>,
+    /// `None` for a run that has not ended, and for those who may not correct it.
+    correction: Option<correct::CorrectBlock>,
     actions: Vec<Action>,
     effects: Vec<EffectBlock>,
     approvals: Vec<ApprovalBlock>,
@@ -81,6 +85,7 @@ struct ContentPart {
 pub(super) struct Said {
     pub(super) banner: Option<Banner>,
     pub(super) refusal: Option<Refusal>,
+    pub(super) correction: Option<correct::Kept>,
 }
 
 pub(crate) async fn show(Entitled { visit, who, .. }: Entitled<Read>, Path(id): Path<String>) -> Response {
@@ -117,9 +122,13 @@ async fn build(visit: &Visit, who: &Identity, id: RunId, said: Said) -> Result<O
     };
     let may_operate = who.need(Operate::ANY_OF).is_ok();
     let content = match who.need(ReadContent::ANY_OF) {
-        Ok(()) => Some(parts(engine.store().run_content(who.tenant(), id).await.map_err(EngineError::from)?)),
+        Ok(()) => {
+            Some(engine.store().run_content(who.tenant(), id).await.map_err(EngineError::from)?.unwrap_or_default())
+        }
         Err(_) => None,
     };
+    let payload = content.as_ref().and_then(|content| content.payload.as_deref());
+    let correction = may_operate.then(|| correct::block(visit, &agg.run, payload, said.correction.as_ref())).flatten();
     let refusal = said.refusal.as_ref();
     Ok(Some(RunPage {
         frame: Frame::english("Run", visit),
@@ -128,12 +137,14 @@ async fn build(visit: &Visit, who: &Identity, id: RunId, said: Said) -> Result<O
         flow: Shown::new(agg.run.flow.as_str()),
         state: Tag::new(agg.run.state.as_str(), agg.run.state.reason()),
         facts: facts(visit, &agg, &explanation),
-        corrects: agg.run.origin.corrects.map(|id| format!("/runs/{id}")),
+        corrects: correct::original(&agg.run),
+        corrections: correct::links(visit, &engine.corrections(who.tenant(), id).await?),
+        correction,
         actions: if may_operate { actions(visit, &agg, refusal) } else { Vec::new() },
         effects: effects::blocks(visit, &agg, &explanation, may_operate, refusal),
         approvals: approvals::blocks(visit, &agg, may_operate, refusal),
         chain: entries::tail(visit, who, &agg).await?,
-        content,
+        content: content.map(parts),
         zone: super::listing::zone(visit).to_string(),
         explain: explain(visit, &explanation),
     }))
@@ -187,8 +198,8 @@ fn facts(visit: &Visit, agg: &Aggregate, explanation: &Explanation) -> Vec<Fact>
     given.map(|(name, value)| Fact { name, value: Shown::new(&value) }).collect()
 }
 
-fn parts(content: Option<Content>) -> Vec<ContentPart> {
-    let Content { payload, output, result, .. } = content.unwrap_or_default();
+fn parts(content: Content) -> Vec<ContentPart> {
+    let Content { payload, output, result, .. } = content;
     let all = [("Payload", payload), ("What the model produced", output), ("Result", result)];
     all.into_iter().filter_map(|(name, text)| Some(ContentPart { name, block: TextBlock::new(&text?) })).collect()
 }
