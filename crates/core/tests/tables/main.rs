@@ -5,6 +5,7 @@
 
 mod approval;
 mod classify;
+mod correct;
 mod edit;
 mod effect_states;
 mod ending;
@@ -15,6 +16,7 @@ mod look;
 mod operate;
 mod proposal;
 mod reconcile;
+mod replay;
 mod reserve;
 mod roll_up;
 mod run_states;

@@ -6,6 +6,7 @@ mod bench;
 mod certify;
 mod check;
 mod completions;
+mod correct;
 mod demo;
 mod doctor;
 mod effects;
@@ -15,6 +16,7 @@ mod key;
 mod migrate;
 mod providers;
 mod relay;
+mod replay;
 mod review;
 mod runs;
 mod serve;
@@ -66,6 +68,10 @@ pub(crate) enum Command {
     Effects(effects::Args),
     /// The review desk: list what nobody knows the outcome of, and settle it
     Review(review::Args),
+    /// Recover many runs: plan it, look at it, execute it once
+    Replay(replay::Args),
+    /// Correct a run that has ended: a new event with its own key, linked to it
+    Correct(correct::Args),
     /// List approvals, and decide one as a signed-in person
     Approve(approve::Args),
     /// Show the kill switch, and turn it
@@ -112,6 +118,8 @@ pub(crate) async fn run(cli: Cli) -> Result {
         Command::Explain(args) => explain::run(args, out).await,
         Command::Effects(args) => effects::run(args, out).await,
         Command::Review(args) => review::run(args, out).await,
+        Command::Replay(args) => replay::run(args, out).await,
+        Command::Correct(args) => correct::run(args, out).await,
         Command::Approve(args) => approve::run(args, out).await,
         Command::Switch(args) => switch::run(args, out).await,
         Command::Journal(args) => journal::run(args, &here).await,

@@ -11,6 +11,7 @@ mod keys;
 mod outage;
 mod postgres;
 mod relay;
+mod replay;
 mod replicas;
 mod review;
 mod serve;

@@ -26,8 +26,9 @@ use crate::{
 
 /// Items that are worked on before the plan is taken in hand again: well within the hold.
 const SLICE: u32 = 50;
-/// How long a replica that has died keeps a plan from the others. A slice takes a second on a slow database.
-const HOLD_MS: i64 = 60_000;
+/// How long a replica that has died keeps a plan from the others. A slice takes a second on a slow database; two that
+/// work on one plan at once are no harm, only waste.
+const HOLD_MS: i64 = 15_000;
 /// As in `change`: a chain that keeps moving under sixteen looks is a fault.
 const TRIES_MAX: usize = 16;
 

@@ -109,6 +109,7 @@ pub struct Options {
     pub link_in_answer: bool,
     pub ceiling: Ceiling,
     pub output_schema: Option<serde_json::Value>,
+    pub payload_schema: Option<serde_json::Value>,
     /// Of the payloads of both effects.
     pub effect_schema: Option<serde_json::Value>,
     pub identity: Vec<String>,
@@ -149,6 +150,7 @@ impl Default for Options {
             link_in_answer: false,
             ceiling: Ceiling::On,
             output_schema: None,
+            payload_schema: None,
             effect_schema: None,
             identity: vec![String::new()],
             concurrent: 1_000,
@@ -539,5 +541,6 @@ fn flow(options: &Options, name: &str) -> FlowPolicy {
         retention: options.retention,
         review_alert_ms: HOUR,
     };
-    FlowPolicy { flow, payload_schema: None, output_schema: compiled_of(&options.output_schema), effects: compiled }
+    let payload_schema = compiled_of(&options.payload_schema);
+    FlowPolicy { flow, payload_schema, output_schema: compiled_of(&options.output_schema), effects: compiled }
 }

@@ -5,8 +5,8 @@ use effectgate_testkit::pg::test_database;
 use tokio_postgres::NoTls;
 
 use super::{
-    PgStore, approval, asked, commit, doubt, effect, health, house, journal, notice, profile, purge, reserve, run,
-    search, session, tally,
+    PgStore, approval, asked, commit, doubt, effect, health, house, journal, notice, profile, purge, replay, reserve,
+    run, search, session, tally,
 };
 use crate::Store as _;
 
@@ -93,6 +93,20 @@ fn statements() -> Vec<(&'static str, &'static str, bool)> {
         ("runs purged", purge::PURGE_RUNS_SQL.as_str(), true),
         ("contents purged", purge::PURGE_CONTENTS_SQL.as_str(), true),
         ("journals dropped", purge::DROP_JOURNALS, true),
+        ("matching, to be retried", replay::RETRYABLE, true),
+        ("matching, lease over", replay::LEASE_OVER, true),
+        ("matching, quarantined", replay::QUARANTINED, true),
+        ("matching, any", replay::ANY, true),
+        ("matching, any, to", replay::ANY_END, true),
+        ("corrections", replay::CORRECTIONS, true),
+        ("replay", replay::FIND, false),
+        ("replays", replay::LIST, false),
+        ("replay items", replay::ITEMS, false),
+        ("replay items that wait", replay::WAITING, false),
+        ("replay item settled", replay::SETTLE, false),
+        ("replay held", replay::HOLD, false),
+        ("replays stalled", replay::STALLED, false),
+        ("replays over", replay::DROP_OVER, false),
     ]
     .into_iter()
     .chain(search::STATEMENTS.map(|(name, sql)| (name, sql, true)))

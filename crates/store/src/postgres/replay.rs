@@ -187,7 +187,7 @@ pub(super) async fn settle(pool: &Pool, id: ReplayId, item: &ReplayItem) -> Resu
 pub(super) const HOLD: &str = concat!(
     "UPDATE replays SET held_by = $2, held_until = ",
     now!(),
-    " + $3 * 1000
+    " + $3::bigint * 1000
 WHERE replay_id = $1 AND stage = 'running' AND (held_by = $2 OR held_until <= ",
     now!(),
     ")"

@@ -3,7 +3,9 @@
 
 use rusqlite::Connection;
 
-use super::{approval, asked, clock, effect, health, journal, migrate, notice, purge, run, search, session, tally};
+use super::{
+    approval, asked, clock, effect, health, journal, migrate, notice, purge, replay, run, search, session, tally,
+};
 
 fn plan(conn: &Connection, sql: &str) -> Vec<String> {
     let mut statement = conn.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
@@ -67,6 +69,17 @@ fn no_periodic_statement_reads_a_whole_table() {
         ("runs expired", purge::EXPIRED_RUNS),
         ("contents expired", purge::EXPIRED_CONTENTS),
         ("journals over", purge::OVER),
+        ("matching, to be retried", replay::RETRYABLE),
+        ("matching, lease over", replay::LEASE_OVER),
+        ("matching, quarantined", replay::QUARANTINED),
+        ("matching, any", replay::ANY),
+        ("matching from", replay::FROM),
+        ("corrections", replay::CORRECTIONS),
+        ("replay", replay::FIND),
+        ("replays", replay::LIST),
+        ("replay items", replay::ITEMS),
+        ("replay items that wait", replay::WAITING),
+        ("replays stalled", replay::STALLED),
     ];
     for (name, sql) in statements.into_iter().chain(search::STATEMENTS) {
         let plan = plan(&conn, sql);

@@ -21,6 +21,7 @@ pub mod journal;
 pub mod notice;
 pub mod people;
 pub mod purge;
+pub mod replay;
 pub mod reserve;
 pub mod run;
 pub mod search;
@@ -71,6 +72,7 @@ pub const TIMES: &[(&str, &[&str])] = &[
     ("heads", &["purge_after"]),
     ("notices", &["due_at"]),
     ("sessions", &["created_at", "seen_at", "expires_at"]),
+    ("replays", &["made_at", "expires_at", "started_at", "ended_at", "held_until", "purge_after"]),
     ("profiles", &["created_at", "seen_at"]),
 ];
 
@@ -193,6 +195,17 @@ macro_rules! conformance {
                 a_notice_is_claimed_by_one
                 a_settled_notice_stays_settled
                 a_sent_word_is_known_since_its_moment
+            }
+            replay {
+                a_plan_is_kept_with_its_items_or_not_at_all
+                a_plan_is_started_once_and_in_time
+                an_item_is_settled_by_one_and_the_plan_ends_when_none_waits
+                a_running_plan_is_in_one_hand_until_the_hold_is_over
+                plans_are_listed_newest_first
+                old_plans_go_with_the_purge_and_running_ones_stay
+                matching_runs_come_oldest_first_by_state_and_time
+                a_filter_names_the_event_type
+                the_corrections_of_a_run_are_found_by_the_original
             }
             purge {
                 only_final_runs_past_their_time_go
