@@ -71,7 +71,10 @@ fn dump(world: &World) -> BTreeMap<String, Vec<String>> {
         let mut all = raw.prepare(&format!("SELECT * FROM {name}")).unwrap();
         let width = all.column_count();
         let line = |row: &rusqlite::Row<'_>| {
-            Ok((0..width).map(|n| format!("{:?}", row.get_ref(n).unwrap())).collect::<Vec<_>>().join("|"))
+            Ok((0..width)
+                .map(|n| format!("{:?}", row.get::<_, rusqlite::types::Value>(n).unwrap()))
+                .collect::<Vec<_>>()
+                .join("|"))
         };
         let mut lines: Vec<String> = all.query_map([], line).unwrap().map(Result::unwrap).collect();
         lines.sort();
@@ -245,10 +248,10 @@ async fn two_replicas_that_execute_one_plan_do_each_item_once() {
     }
     let id = plan(&world, wanted(&world, ReplayState::FailedRetryable, false)).await.id.unwrap();
     let (one, two) = (world.another_engine(), world.another_engine());
-    let tenant = &world.caller.tenant;
+    let (tenant, actor) = (&world.caller.tenant, olga());
     let (a, b) = tokio::join!(
-        one.replay_start(tenant, &olga(), id, Some("one")),
-        two.replay_start(tenant, &olga(), id, Some("two"))
+        one.replay_start(tenant, &actor, id, Some("one")),
+        two.replay_start(tenant, &actor, id, Some("two"))
     );
     (a.unwrap(), b.unwrap());
     // Past the hold, as two would be whose clocks or networks stalled: each has the same items in hand.
