@@ -10,7 +10,7 @@ use crate::{
     evidence::{Done, Stop},
     form::{self, Form},
     http::{Answer, Ask, send},
-    stage::Login,
+    target::Login,
 };
 
 /// A gate and the key that opens it.

@@ -16,7 +16,9 @@ mod item;
 mod items;
 mod render;
 mod report;
+mod run;
 mod stage;
+mod target;
 mod workflow;
 
 pub use door::{Door, DoorError};
@@ -25,5 +27,6 @@ pub use evidence::{Fact, Verdict};
 pub use house::{House, HouseError};
 pub use item::Item;
 pub use report::{Outcome, Report};
-pub use stage::{Login, Options, Target, run};
+pub use run::run;
+pub use target::{Login, Options, Target};
 pub use workflow::{Count, EVENT, Workflow, WorkflowSettings};

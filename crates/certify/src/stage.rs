@@ -1,13 +1,11 @@
-//! Runs the list: one item after the other, each with keys of its own, each bounded in time. What an item needs and is
-//! not there makes it not applicable, with the reason.
+//! What one item plays on: the gate, the far side, keys of its own, and the moves that several items make. What an item
+//! needs and is not there makes it not applicable, with the reason.
 
 use std::{
     path::PathBuf,
     time::{Duration, Instant},
 };
 
-use effectgate_core::time::Timestamp;
-use secrecy::SecretString;
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 use url::Url;
@@ -18,110 +16,17 @@ use crate::{
     far::Provider,
     form::Form,
     gate::{self, Gate, Leased, Link, Wanted},
-    ground::{EFFECT, Flow, Ground},
+    ground::{EFFECT, Flow},
     house::House,
     http::Answer,
     item::Item,
-    items,
-    report::{Outcome, Report},
+    target::{Login, Options, Target},
     workflow::Workflow,
 };
 
-/// A person with a local account.
-#[derive(Debug, Clone)]
-pub struct Login {
-    pub user: String,
-    pub password: SecretString,
-}
-
-/// What is judged, and by what means.
-pub struct Target {
-    /// What the report calls it.
-    pub name: String,
-    pub url: Url,
-    /// Opens reservations, operators' commands, the switch and the journal: scope admin, or those one by one.
-    pub key: SecretString,
-    /// The corner of the config that certify may work in. Without it only what changes nothing is judged.
-    pub ground: Option<Ground>,
-    /// The provider that the corner's effects go to, behind the relay.
-    pub door: Option<Door>,
-    /// A person of the audience of the corner's role flow, with another part in nothing.
-    pub approver: Option<Login>,
-    /// A person with an account and without that role.
-    pub stranger: Option<Login>,
-    pub house: Option<Box<dyn House>>,
-    /// A workflow of the user's own, if it is to be judged.
-    pub workflow: Option<Workflow>,
-    /// Files and folders to search for tokens, besides the house's.
-    pub look_in: Vec<PathBuf>,
-}
-
-/// How it is judged.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// The items, in any order.
-    pub items: Vec<Item>,
-    /// Items that may be not applicable.
-    pub accepted: Vec<Item>,
-    /// How long to look on where nothing may happen: several sweeps of the gate.
-    pub look_on: Duration,
-    /// When it began, for the report.
-    pub now: Timestamp,
-    /// The guard that the judged build lacks on purpose.
-    pub broken_guard: Option<String>,
-}
-
-/// No item waits for anything longer: the slowest thing is a switch on a gate under load.
-const ITEM_MAX: Duration = Duration::from_secs(120);
 /// How long something that must come about may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 const PERIOD: Duration = Duration::from_millis(25);
-
-/// Judges the items, each told to `told` as it ends.
-pub async fn run(mut target: Target, options: Options, mut told: impl FnMut(&Outcome)) -> Report {
-    let began = Instant::now();
-    let mut outcomes = Vec::new();
-    for item in Item::ALL.iter().copied().filter(|item| options.items.contains(item)) {
-        let outcome = judge(&mut target, &options, item).await;
-        told(&outcome);
-        outcomes.push(outcome);
-    }
-    let mut log_tail = None;
-    if let Some(house) = &mut target.house {
-        log_tail = Some(house.log_tail());
-        // It ends with its owner anyway; nothing that was judged hangs on it.
-        let _ = house.end().await;
-    }
-    let report = Report {
-        ready: false,
-        target: target.name,
-        version: env!("CARGO_PKG_VERSION"),
-        started_at: options.now,
-        took_ms: ms(began),
-        broken_guard: options.broken_guard,
-        items: outcomes,
-        not_asked: Item::ALL.iter().copied().filter(|item| !options.items.contains(item)).collect(),
-        accepted: options.accepted,
-        log_tail,
-    };
-    report.judged()
-}
-
-async fn judge(target: &mut Target, options: &Options, item: Item) -> Outcome {
-    let began = Instant::now();
-    let mut seen = Evidence::default();
-    let mut stage = Stage::new(target, options, item);
-    let done = match timeout(ITEM_MAX, items::judge(item, &mut stage, &mut seen)).await {
-        Ok(done) => done,
-        Err(_) => Err(Stop::Error(format!("it did not come to an end within {} s", ITEM_MAX.as_secs()))),
-    };
-    let (verdict, reason, evidence) = seen.close(done);
-    Outcome { item, title: item.title(), verdict, reason, evidence, took_ms: ms(began) }
-}
-
-fn ms(began: Instant) -> u64 {
-    u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX)
-}
 
 /// What one item plays on.
 pub(crate) struct Stage<'a> {
@@ -142,7 +47,7 @@ pub(crate) struct Waiting {
 }
 
 impl<'a> Stage<'a> {
-    fn new(target: &'a mut Target, options: &Options, item: Item) -> Self {
+    pub(crate) fn new(target: &'a mut Target, options: &Options, item: Item) -> Self {
         let gate = Gate::new(target.url.clone(), target.key.clone());
         let nonce = format!("{}-{}", item.id(), uuid::Uuid::new_v4().simple());
         Self { target, gate, look_on: options.look_on, nonce }

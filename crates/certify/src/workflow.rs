@@ -149,3 +149,44 @@ fn taken(line: &LogLine) -> usize {
 }
 
 const CHANGING: [&str; 4] = ["POST", "PUT", "PATCH", "DELETE"];
+
+#[cfg(test)]
+mod tests {
+    use effectgate_relay::By;
+
+    use super::*;
+
+    fn line(outcome: Outcome, status: Option<u16>, second_status: Option<u16>) -> LogLine {
+        LogLine {
+            number: 1,
+            at_ms: 0,
+            method: "POST".to_owned(),
+            path: "/v1/refunds".to_owned(),
+            fault: Fault::ForwardAndRespond,
+            by: By::Mode,
+            outcome,
+            status,
+            second_status,
+            request_bytes: 2,
+            answer_bytes: 2,
+        }
+    }
+
+    #[test]
+    fn a_request_counts_unless_the_sandbox_refused_it() {
+        let table = [
+            (Outcome::Answered, Some(201), None, 1),
+            (Outcome::Dropped, Some(201), None, 1),
+            // Nobody knows what it did.
+            (Outcome::UpstreamCut, None, None, 1),
+            (Outcome::Answered, Some(500), None, 1),
+            (Outcome::Answered, Some(408), None, 1),
+            (Outcome::Answered, Some(422), None, 0),
+            (Outcome::Duplicated, Some(201), Some(201), 2),
+            (Outcome::Duplicated, Some(201), Some(409), 1),
+        ];
+        for (outcome, status, second, effects) in table {
+            assert_eq!(taken(&line(outcome, status, second)), effects, "{outcome:?} {status:?} {second:?}");
+        }
+    }
+}
