@@ -3,6 +3,8 @@
 //! `"pay-17"` and `pay-17` name one reservation: the draft asks for the quoted form, most clients send the bare one.
 //! Lists and repeated lines are refused, because gluing them together makes a key that nobody sent.
 
+use sfv::{BareItem, Item, List, Parser};
+
 use super::{KeyError, KeyReason};
 
 /// Reads the key from the values of all `Idempotency-Key` lines of one request; `None` if there is no such line.
@@ -29,31 +31,19 @@ pub fn from_headers<'a>(values: impl IntoIterator<Item = &'a [u8]>) -> Result<Op
 pub fn from_header(value: &[u8]) -> Result<String, KeyError> {
     let text = str::from_utf8(value).ok().filter(|text| text.is_ascii());
     let text = text.ok_or_else(|| KeyError::new(KeyReason::HeaderNotAscii))?.trim_matches(' ');
-    let result = match text.strip_prefix('"') {
-        Some(rest) => quoted(rest),
-        None => bare(text),
-    };
+    let result = if text.starts_with('"') { quoted(text) } else { bare(text) };
     result.map_err(KeyError::new)
 }
 
-fn quoted(rest: &str) -> Result<String, KeyReason> {
-    let mut text = String::with_capacity(rest.len());
-    let mut characters = rest.chars();
-    loop {
-        match characters.next() {
-            Some('"') => break,
-            Some('\\') => match characters.next() {
-                Some(escaped @ ('"' | '\\')) => text.push(escaped),
-                _ => return Err(KeyReason::HeaderMalformed),
-            },
-            Some(character @ ' '..='~') => text.push(character),
-            _ => return Err(KeyReason::HeaderMalformed),
-        }
-    }
-    match characters.as_str().trim_start_matches(' ') {
-        "" => Ok(text),
-        more if more.starts_with(',') => Err(KeyReason::HeaderRepeated),
-        _ => Err(KeyReason::HeaderMalformed),
+/// Leaves the grammar to a parser of structured fields that the working group's own vectors are held against.
+fn quoted(text: &str) -> Result<String, KeyReason> {
+    match Parser::new(text).parse::<Item>() {
+        Ok(Item { bare_item: BareItem::String(key), params }) if params.is_empty() => Ok(key.into()),
+        Ok(_) => Err(KeyReason::HeaderMalformed),
+        Err(_) => match Parser::new(text).parse::<List>() {
+            Ok(list) if list.len() > 1 => Err(KeyReason::HeaderRepeated),
+            _ => Err(KeyReason::HeaderMalformed),
+        },
     }
 }
 
