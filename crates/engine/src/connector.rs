@@ -10,12 +10,18 @@ use effectgate_core::{
 };
 use serde_json::Value;
 
-use crate::{connect::WriteGate, view::FindingView};
+use crate::{connect::WriteGate, outbound::Kept, view::FindingView};
 
 #[async_trait]
 pub trait Connector: Send + Sync + 'static {
     /// Makes one attempt with the effect's exact bytes and its provider key. Asks the gate right before the first byte.
     async fn attempt(&self, effect: &Effect, gate: &dyn WriteGate) -> Report;
+
+    /// The same attempt, and the answer as a caller at the outbound door may be given it. `None` where this effect did
+    /// not come through the door, or no answer was seen.
+    async fn attempt_kept(&self, effect: &Effect, gate: &dyn WriteGate) -> (Report, Option<Kept>) {
+        (self.attempt(effect, gate).await, None)
+    }
 
     /// How a success of this type is recognised.
     fn success(&self, effect_type: &EffectType) -> Success;

@@ -19,6 +19,7 @@ use futures_util::future::join_all;
 use crate::{
     engine::Engine,
     error::Result,
+    outbound::Kept,
     panics::caught,
     policy::ProviderPolicy,
     probe::{self, Guard},
@@ -46,6 +47,14 @@ struct Claimed {
     effect: Effect,
     started_at: Timestamp,
     permit: Permit,
+}
+
+/// What one attempt came to.
+struct Seen {
+    report: Report,
+    found: Classified,
+    /// For the caller at the outbound door.
+    kept: Option<Kept>,
 }
 
 impl Engine {
@@ -150,16 +159,16 @@ impl Engine {
         let Some(provider) = self.policy().provider(&effect.provider) else { return };
         let applies = sending::applies(&run, &effect);
         let gate = Gate::new(self.clone(), applies, started_at, provider.provider.attempt_ms_max);
-        let (report, mut found) = match caught(self.perform(provider, &effect, &gate)).await {
+        let mut seen = match caught(self.perform(provider, &effect, &gate)).await {
             Ok(seen) => seen,
             Err(words) => broken(&words, gate.was_opened()),
         };
-        if self.repeats_itself(&report, &found, &effect, provider).await {
-            found.mark_repeat();
+        if self.repeats_itself(&seen.report, &seen.found, &effect, provider).await {
+            seen.found.mark_repeat();
         }
-        self.count(&effect, &found, self.now(), started_at);
+        self.count(&effect, &seen.found, self.now(), started_at);
         probe::at("dispatch.before_settle").await;
-        if let Err(error) = self.settle(run, effect, provider, started_at, &report, &found).await {
+        if let Err(error) = self.settle(run, effect, provider, started_at, &seen).await {
             tracing::error!(%error, "an attempt's end could not be written; the sweeper will find it as unknown");
         }
         drop(permit);
@@ -168,8 +177,8 @@ impl Engine {
     }
 
     /// Lets the connector write, and says what its report means.
-    async fn perform(&self, provider: &ProviderPolicy, effect: &Effect, gate: &Gate) -> (Report, Classified) {
-        let report = provider.connector.attempt(effect, gate).await;
+    async fn perform(&self, provider: &ProviderPolicy, effect: &Effect, gate: &Gate) -> Seen {
+        let (report, kept) = provider.connector.attempt_kept(effect, gate).await;
         probe::at("dispatch.after_answer").await;
         let success = provider.connector.success(&effect.effect_type);
         let mut found = retry::classify(&report, &provider.provider, &success, self.now());
@@ -177,9 +186,12 @@ impl Engine {
             Class::Refused if probe::is_broken(Guard::ClassTable) => found.class = Class::Applied,
             Class::Unknown if probe::is_broken(Guard::UnknownIsRetried) => found.class = Class::NotSent,
             Class::Applied if probe::is_broken(Guard::JournalNames) => found.external_id = None,
+            Class::Applied if found.external_id.is_none() => {
+                found.external_id = kept.as_ref().and_then(|kept| provider.out_id(kept));
+            }
             _ => {}
         }
-        (report, found)
+        Seen { report, found, kept }
     }
 
     /// True where the provider keeps errors without marking them, and gave this one under this key before. A database
@@ -205,14 +217,15 @@ impl Engine {
         mut effect: Effect,
         provider: &ProviderPolicy,
         started_at: Timestamp,
-        report: &Report,
-        found: &Classified,
+        seen: &Seen,
     ) -> Result<()> {
+        let Seen { report, found, kept } = seen;
         let fence = effect.fence;
         for _ in 0..SETTLE_TRIES_MAX {
             let now = self.now();
-            let end =
+            let mut end =
                 sending::settle(&run, &effect, &provider.provider, started_at, report, found, now, random::unit());
+            keep(&mut end, kept.as_ref());
             if self.commit_settlement(end).await? != Commit::Lost {
                 return Ok(());
             }
@@ -266,11 +279,20 @@ const SETTLE_WAIT_MAX: std::time::Duration = std::time::Duration::from_secs(2);
 
 /// What is known of an attempt whose connector panicked: nothing left before the gate was opened, and after that
 /// nobody can say. It is settled at once like any other attempt; a payload that breaks a connector holds up nobody.
-fn broken(words: &str, was_opened: bool) -> (Report, Classified) {
+fn broken(words: &str, was_opened: bool) -> Seen {
     let (phase, class) = if was_opened { (Phase::Request, Class::Unknown) } else { (Phase::Resolve, Class::NotSent) };
     let detail = format!("the connector broke down: {words}");
     let report = Report { phase, bytes_sent: 0, answer: None, error: Some(detail.clone()), handle: None };
-    (report, Classified { class, external_id: None, retry_after_ms: None, detail: Some(detail), repeats: false })
+    let found = Classified { class, external_id: None, retry_after_ms: None, detail: Some(detail), repeats: false };
+    Seen { report, found, kept: None }
+}
+
+/// The answer that ends an effect is what its caller gets, then and ever after; one that leaves it open is no answer.
+fn keep(end: &mut Transition, kept: Option<&Kept>) {
+    let is_over = end.effects.iter().any(|write| write.effect.state.is_final());
+    if let Some(kept) = kept.filter(|_| is_over) {
+        end.content.result = Some(kept.to_text());
+    }
 }
 
 enum Outcome {

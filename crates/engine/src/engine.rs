@@ -49,6 +49,7 @@ pub(crate) struct Inner {
     pub desk_due: crate::sweep::Due,
     pub pulse: crate::pulse::Pulse,
     pub tally: crate::tally::Tally,
+    pub waits: crate::outbound::Waits,
 }
 
 /// How often an operation starts again because somebody else changed the run in between. A run is changed by one
@@ -72,6 +73,7 @@ impl Engine {
             desk_due: crate::sweep::Due::default(),
             pulse: crate::pulse::Pulse::default(),
             tally: crate::tally::Tally::default(),
+            waits: crate::outbound::Waits::default(),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -150,6 +152,7 @@ impl Engine {
             turned.into_iter().for_each(|turned| self.inner().tally.turned(turned, self.now()));
             self.nudges().after_commit(work, notices);
             touched.iter().for_each(|touched| self.tell_pages(touched));
+            self.inner().waits.changed(&id);
         }
         Ok(committed)
     }

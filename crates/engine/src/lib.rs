@@ -27,6 +27,7 @@ pub mod inline;
 pub mod keys;
 pub mod notify;
 pub mod operate;
+pub mod outbound;
 mod panics;
 pub mod people;
 pub mod policy;

@@ -14,7 +14,7 @@ use effectgate_core::{
 };
 use effectgate_rules::{cel::Rule, schema::Schema};
 
-use crate::{connector::Connector, notify::Channels, replay::ReplayPolicy};
+use crate::{connector::Connector, notify::Channels, outbound::OutPolicy, replay::ReplayPolicy};
 
 /// Everything the engine goes by.
 pub struct Policy {
@@ -58,6 +58,8 @@ pub struct EvidenceSource {
 pub struct ProviderPolicy {
     pub provider: Provider,
     pub connector: Arc<dyn Connector>,
+    /// The outbound door, where the section opens one.
+    pub out: Option<OutPolicy>,
 }
 
 /// Which alerts go where.

@@ -100,6 +100,7 @@ fn settings(url: &str, request: RequestSettings) -> HttpSettings {
             list: None,
             in_progress: None,
         }),
+        door: None,
     }
 }
 

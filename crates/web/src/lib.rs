@@ -10,6 +10,7 @@ pub mod docs;
 mod headers;
 mod health;
 mod metrics;
+mod outbound;
 pub mod pages;
 pub mod problem;
 mod request;

@@ -6,7 +6,7 @@ use std::any::Any;
 use axum::{
     Router, middleware,
     response::{IntoResponse, Response},
-    routing::get,
+    routing::{any, get},
 };
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa_axum::{router::OpenApiRouter, routes};
@@ -18,7 +18,7 @@ use crate::{
     },
     app::App,
     auth::proxies,
-    docs, headers, health, metrics, pages,
+    docs, headers, health, metrics, outbound, pages,
     problem::{self, Code, Problem},
 };
 
@@ -71,6 +71,7 @@ pub fn router(app: App) -> Router {
     Router::new()
         .merge(api)
         .merge(pages::router())
+        .route("/out/{*path}", any(outbound::send))
         .route("/metrics", scrape)
         .route("/openapi.json", get(docs::openapi_json))
         .route("/docs", get(docs::page))

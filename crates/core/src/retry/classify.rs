@@ -151,7 +151,9 @@ fn succeeded(answer: &Answer, provider: &Provider, success: &Success) -> Classif
     Classified { external_id, ..applied }
 }
 
-fn id_text(value: &Value) -> Option<String> {
+/// A provider's id as it is kept: a text or a number, bounded.
+#[must_use]
+pub fn id_text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) if !text.is_empty() => Some(text.chars().take(EXTERNAL_ID_CHARS_MAX).collect()),
         Value::Number(number) => Some(number.to_string()),

@@ -10,6 +10,6 @@ mod reconcile;
 mod verdict;
 
 pub use class::{Class, Classified, Outcome, Success};
-pub use classify::{EXTERNAL_ID_CHARS_MAX, classify, is_same_error, wants_earlier};
+pub use classify::{EXTERNAL_ID_CHARS_MAX, classify, id_text, is_same_error, wants_earlier};
 pub use reconcile::{LOOK_MS_MAX, Look, Settlement, reconcile};
 pub use verdict::{Backoff, KEY_POISONED, Verdict, key_holds, verdict};

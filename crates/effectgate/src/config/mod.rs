@@ -10,6 +10,7 @@ mod error;
 mod flow;
 mod load;
 mod notify;
+mod out;
 mod people;
 mod provider;
 pub(crate) mod resolve;

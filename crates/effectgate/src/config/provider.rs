@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::secret::Secret;
+use super::{out::OutConfig, secret::Secret};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -86,6 +86,8 @@ pub(crate) struct ProviderConfig {
     pub(crate) facts: Option<FactsConfig>,
     /// Not a choice; here to be refused with the reason.
     pub(crate) retry_unknown: Option<bool>,
+    /// The outbound door; left out: closed.
+    pub(crate) out: Option<OutConfig>,
     /// Effect type -> request.
     #[serde(default)]
     pub(crate) effects: BTreeMap<String, RequestConfig>,

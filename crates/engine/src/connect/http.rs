@@ -66,10 +66,11 @@ pub async fn send(
     tls: &Tls,
     gate: &dyn WriteGate,
 ) -> Report {
-    send_keyed(request, None, limits, guard, tls, gate).await
+    send_keyed(request, None, limits, guard, tls, gate).await.0
 }
 
-/// [`send`] to a provider that may mark an answer as one it had kept for our key.
+/// [`send`] to a provider that may mark an answer as one it had kept for our key; with the headers of the answer, for a
+/// caller to whom it is handed on.
 pub async fn send_keyed(
     request: HttpRequest,
     mark: Option<&ReplayMark>,
@@ -77,11 +78,11 @@ pub async fn send_keyed(
     guard: &EgressGuard,
     tls: &Tls,
     gate: &dyn WriteGate,
-) -> Report {
+) -> (Report, HeaderMap) {
     let total = Instant::now() + Duration::from_millis(limits.total_ms);
     match prepare(request, limits, guard, tls, gate, total).await {
         Ok((line, request)) => exchange(line, request, Reading { limits, total, mark }).await,
-        Err(failed) => failed.into(),
+        Err(failed) => (failed.into(), HeaderMap::new()),
     }
 }
 
@@ -130,11 +131,12 @@ enum Ended {
     },
     Answered {
         answer: Answer,
+        headers: HeaderMap,
         error: Option<String>,
     },
 }
 
-async fn exchange(line: Line, request: Request<Full<Bytes>>, reading: Reading<'_>) -> Report {
+async fn exchange(line: Line, request: Request<Full<Bytes>>, reading: Reading<'_>) -> (Report, HeaderMap) {
     let sent = line.sent;
     let before = sent.bytes();
     let ended = match http1::handshake(TokioIo::new(line.io)).await {
@@ -155,10 +157,11 @@ async fn exchange(line: Line, request: Request<Full<Bytes>>, reading: Reading<'_
     report(ended, sent.bytes() - before)
 }
 
-fn report(ended: Ended, bytes_sent: u64) -> Report {
-    match ended {
-        Ended::Answered { answer, error } => {
-            Report { phase: Phase::Answered, bytes_sent, answer: Some(answer), error, handle: None }
+fn report(ended: Ended, bytes_sent: u64) -> (Report, HeaderMap) {
+    let report = match ended {
+        Ended::Answered { answer, headers, error } => {
+            let report = Report { phase: Phase::Answered, bytes_sent, answer: Some(answer), error, handle: None };
+            return (report, headers);
         }
         Ended::Silent { handed_back, error } if handed_back || bytes_sent == 0 => {
             Report::not_sent(Phase::Handshake, format!("nothing was written: {error}"))
@@ -166,7 +169,8 @@ fn report(ended: Ended, bytes_sent: u64) -> Report {
         Ended::Silent { error, .. } => {
             Report { phase: Phase::Request, bytes_sent, answer: None, error: Some(error), handle: None }
         }
-    }
+    };
+    (report, HeaderMap::new())
 }
 
 async fn converse(sender: &mut SendRequest<Full<Bytes>>, request: Request<Full<Bytes>>, reading: Reading<'_>) -> Ended {
@@ -185,8 +189,10 @@ async fn answered(response: Response<Incoming>, reading: Reading<'_>) -> Ended {
     let retry_after = response.headers().get(RETRY_AFTER);
     let retry_after = retry_after.map(|v| String::from_utf8_lossy(v.as_bytes()).into_owned());
     let replayed = mark.is_some_and(|mark| is_marked(response.headers(), mark));
-    let (body, error) = read_body(response.into_body(), limits.answer_bytes_max, total).await;
-    Ended::Answered { answer: Answer { status, retry_after, body, body_complete: error.is_none(), replayed }, error }
+    let (parts, body) = response.into_parts();
+    let (body, error) = read_body(body, limits.answer_bytes_max, total).await;
+    let answer = Answer { status, retry_after, body, body_complete: error.is_none(), replayed };
+    Ended::Answered { answer, headers: parts.headers, error }
 }
 
 fn is_marked(headers: &HeaderMap, mark: &ReplayMark) -> bool {

@@ -15,13 +15,14 @@ use effectgate_core::{
     provider::ReplayMark,
     retry::{Look, Success},
 };
-use http::{HeaderName, HeaderValue, Method};
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use url::Url;
 
 use super::{
     Faults, SettingError,
+    door::{Door, DoorSettings},
     key::KeyPlace,
     lookup::{Lookup, LookupSettings},
     request::{self, Compiled, RequestSettings},
@@ -35,6 +36,7 @@ use crate::{
         tls::Tls,
     },
     connector::Connector,
+    outbound::{Kept, OUT_TYPE},
     view::FindingView,
 };
 
@@ -54,6 +56,8 @@ pub struct HttpSettings {
     pub limits: HttpLimits,
     pub effects: BTreeMap<EffectType, RequestSettings>,
     pub lookup: Option<LookupSettings>,
+    /// The outbound door, where the section opens one.
+    pub door: Option<DoorSettings>,
 }
 
 /// Credentials. Never printed.
@@ -74,6 +78,7 @@ pub struct HttpConnector {
     limits: HttpLimits,
     effects: BTreeMap<EffectType, Compiled>,
     lookup: Option<Lookup>,
+    door: Option<Door>,
 }
 
 impl HttpConnector {
@@ -95,9 +100,14 @@ impl HttpConnector {
             }
         }
         let lookup = settings.lookup.as_ref().and_then(|lookup| Lookup::new(lookup, &mut faults));
+        if settings.door.is_some() && settings.effects.contains_key(&EffectType::new(OUT_TYPE)) {
+            let what = "the type http is what comes through the outbound door";
+            faults.add("effects.http", what, "Give this effect type another name.");
+        }
+        let door = settings.door.as_ref().map(|door| Door::new(door, auth.as_ref(), &settings.key, &mut faults));
         let base = settings.url.as_str().trim_end_matches('/').to_owned();
         let (key, replayed, limits) = (settings.key.clone(), settings.replayed.clone(), settings.limits);
-        faults.or(guard.map(|guard| Self { base, guard, tls, auth, key, replayed, limits, effects, lookup }))
+        faults.or(guard.map(|guard| Self { base, guard, tls, auth, key, replayed, limits, effects, lookup, door }))
     }
 
     fn request(&self, effect: &Effect) -> Result<HttpRequest, String> {
@@ -110,6 +120,38 @@ impl HttpConnector {
         }
         headers.extend(filled.headers);
         self.message(compiled.method.clone(), &filled.path, headers, Bytes::from(filled.body))
+    }
+
+    /// One request with our key, and the headers of its answer.
+    async fn keyed(&self, request: HttpRequest, limits: &HttpLimits, gate: &dyn WriteGate) -> (Report, HeaderMap) {
+        send_keyed(request, self.replayed.as_ref(), limits, &self.guard, &self.tls, gate).await
+    }
+
+    /// The door, for effects that came through it.
+    fn door_of(&self, effect_type: &EffectType) -> Option<&Door> {
+        self.door.as_ref().filter(|_| effect_type.as_str() == OUT_TYPE)
+    }
+
+    /// One attempt with a request that came through the door, and the answer as its caller may see it.
+    async fn through(&self, door: &Door, effect: &Effect, gate: &dyn WriteGate) -> (Report, Option<Kept>) {
+        let request = door.request(effect, &self.key).and_then(|through| {
+            let ours = [("User-Agent".to_owned(), SecretString::from(USER_AGENT))].into_iter().chain(self.auth.clone());
+            let headers = ours.chain(through.headers).collect();
+            self.message(through.method, &through.path, headers, through.body)
+        });
+        let request = match request {
+            Ok(request) => request,
+            Err(error) => return (unmade(&error), None),
+        };
+        let limits = HttpLimits { answer_bytes_max: door.answer_bytes_max, ..self.limits };
+        let (mut report, headers) = self.keyed(request, &limits, gate).await;
+        let kept = report.answer.as_mut().map(|answer| {
+            // As much as may be kept has come: that there was more is our limit's doing and no doubt about the outcome.
+            let is_over = !answer.body_complete && answer.body.len() >= limits.answer_bytes_max;
+            answer.body_complete |= is_over;
+            Kept::of(answer, &headers, &door.redact, is_over)
+        });
+        (report, kept)
     }
 
     fn question(&self, lookup: &Lookup, effect: &Effect) -> Result<HttpRequest, String> {
@@ -145,13 +187,18 @@ impl HttpConnector {
 #[async_trait]
 impl Connector for HttpConnector {
     async fn attempt(&self, effect: &Effect, gate: &dyn WriteGate) -> Report {
-        let report = match self.request(effect) {
-            Ok(request) => {
-                send_keyed(request, self.replayed.as_ref(), &self.limits, &self.guard, &self.tls, gate).await
-            }
-            Err(error) => Report::not_sent(Phase::Resolve, format!("the request could not be made: {error}")),
+        self.attempt_kept(effect, gate).await.0
+    }
+
+    async fn attempt_kept(&self, effect: &Effect, gate: &dyn WriteGate) -> (Report, Option<Kept>) {
+        let (report, kept) = match self.door_of(&effect.effect_type) {
+            Some(door) => self.through(door, effect, gate).await,
+            None => match self.request(effect) {
+                Ok(request) => (self.keyed(request, &self.limits, gate).await.0, None),
+                Err(error) => (unmade(&error), None),
+            },
         };
-        Report { handle: Some(self.handle(effect)), ..report }
+        (Report { handle: Some(self.handle(effect)), ..report }, kept)
     }
 
     fn success(&self, effect_type: &EffectType) -> Success {
@@ -170,11 +217,19 @@ impl Connector for HttpConnector {
     }
 
     fn check(&self, effect_type: &EffectType, target: &str, payload: &Value) -> Vec<FindingView> {
+        if let Some(door) = self.door_of(effect_type) {
+            return door.check(&self.key, target, &payload.to_string());
+        }
         match self.effects.get(effect_type) {
             Some(compiled) => request::check(compiled, &self.key, target, payload),
             None => vec![FindingView::new("", "type", "the provider has no effect of this type")],
         }
     }
+}
+
+/// Nothing left, because there was nothing that could.
+fn unmade(error: &str) -> Report {
+    Report::not_sent(Phase::Resolve, format!("the request could not be made: {error}"))
 }
 
 impl Auth {

@@ -4,12 +4,14 @@
 //! Settings are plain data; `new` judges all of them and lists every fault, so that the config room can say them at
 //! once. Nothing here decides, repeats or reads a file. Journey (a) passes through `attempt`, reconciling through `look`.
 
+mod door;
 mod http;
 mod key;
 mod lookup;
 mod request;
 mod smtp;
 
+pub use door::DoorSettings;
 pub use http::{Auth, HttpConnector, HttpSettings};
 pub use key::KeyPlace;
 pub use lookup::{LookupMethod, LookupSettings, MemberIs};

@@ -14,6 +14,7 @@ mod edits;
 mod guarantees;
 mod kill_switch;
 mod model_output;
+mod outbound;
 mod outbox;
 mod poisoned_key;
 mod reconciliation;

@@ -46,6 +46,7 @@ fn http(url: &str, first_byte_ms: u64) -> Arc<dyn Connector> {
         limits: HttpLimits { connect_ms: 20_000, first_byte_ms, total_ms: 20_000, answer_bytes_max: 4_096 },
         effects: BTreeMap::from([(EffectType::new("note"), note)]),
         lookup: None,
+        door: None,
     };
     Arc::new(HttpConnector::new(&settings, Tls::new(None).unwrap()).unwrap())
 }

@@ -36,6 +36,7 @@ use effectgate_engine::{
     clock::Clock,
     connector::Connector,
     notify::Channels,
+    outbound::{OUT_TYPE, OutPolicy},
     policy::{AlertRoute, DispatcherPolicy, EffectRules, FlowPolicy, Policy, ProviderPolicy, SweeperPolicy},
     propose::{Asked, Output, Proposal, Request as ProposalRequest},
     reserve::{KeyGiven, PayloadGiven, Request, Reserved},
@@ -124,6 +125,8 @@ pub struct Options {
     pub escalate: Option<Escalation>,
     /// Between attempts of an effect, and of a run.
     pub backoff: Backoff,
+    /// The outbound door of `crm`; its flow is `ticket`, with the effect type `http` under `gate`.
+    pub out: Option<OutPolicy>,
 }
 
 impl Default for Options {
@@ -162,6 +165,7 @@ impl Default for Options {
             remind_ms: Some(8 * HOUR),
             escalate: None,
             backoff: Backoff { base_ms: 1_000, max_ms: 60_000 },
+            out: None,
         }
     }
 }
@@ -474,8 +478,8 @@ pub fn policy(options: &Options, scripted: &Scripted) -> Policy {
     let of_test: Arc<dyn Connector> = Arc::new(scripted.clone());
     let connector = options.connector.clone().unwrap_or_else(|| of_test.clone());
     let of_mail = options.connector_of_mail.clone().unwrap_or(of_test);
-    let providers = [(provider, connector), (other, of_mail)]
-        .map(|(provider, connector)| (provider.name.clone(), ProviderPolicy { provider, connector }));
+    let providers = [(provider, connector, options.out.clone()), (other, of_mail, None)]
+        .map(|(provider, connector, out)| (provider.name.clone(), ProviderPolicy { provider, connector, out }));
     let flows = ["ticket", "held_back"].map(|name| (FlowName::new(name), flow(options, name)));
     Policy {
         flows: BTreeMap::from(flows),
@@ -500,10 +504,13 @@ fn flow(options: &Options, name: &str) -> FlowPolicy {
         payload_schema: None,
     };
     let mail_gate = options.mail_gate.as_ref().unwrap_or(&options.gate);
-    let effects = BTreeMap::from([
+    let mut effects = BTreeMap::from([
         (EffectType::new("note"), effect("crm", &options.gate)),
         (EffectType::new("mail"), effect("other", mail_gate)),
     ]);
+    if options.out.is_some() {
+        effects.insert(EffectType::new(OUT_TYPE), effect("crm", &options.gate));
+    }
     let compiled_of =
         |s: &Option<serde_json::Value>| s.as_ref().map(|s| effectgate_rules::schema::Schema::compile(s).unwrap());
     let rules = |_: &EffectType| EffectRules {

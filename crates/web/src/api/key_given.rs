@@ -29,7 +29,8 @@ pub(crate) struct PartsGiven {
     version: Given,
 }
 
-const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+/// The draft standard's header (draft-ietf-httpapi-idempotency-key-header).
+pub(crate) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// Reads the header; two lines or a list are no key.
 ///

@@ -25,7 +25,8 @@ pub(crate) mod whoami;
 
 use effectgate_core::ids::{Fence, RunId};
 use effectgate_engine::call::{self, LeaseCall};
-pub(crate) use reply::{Reply, detached};
+pub(crate) use key_given::IDEMPOTENCY_KEY;
+pub(crate) use reply::{REPLAYED, Reply, detached};
 
 use crate::{
     app::App,

@@ -7,7 +7,8 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use crate::problem::{Problem, Result, retry_after};
 
-const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+/// Says that an answer was given before.
+pub(crate) const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
 /// An answer that is no problem.
 pub(crate) struct Reply {

@@ -5,7 +5,9 @@ use std::{collections::BTreeMap, sync::LazyLock};
 
 use serde_json::{Map, Value, json};
 
-use crate::{problem::Code, router};
+use utoipa::OpenApi as _;
+
+use crate::{outbound, problem::Code, router};
 
 /// Problems of any request that wants to know its caller.
 const CALLER: &[Code] =
@@ -29,6 +31,26 @@ const BODY: &[Code] = &[
 /// Problems of whatever changes state.
 const CHANGE: &[Code] = &[Code::CrossSite, Code::Contended, Code::CommitUnknown];
 const REASON: &[Code] = &[Code::ReasonRequired, Code::ReasonTooLong];
+
+/// What the outbound door answers for itself.
+const OUT: &[Code] = &[
+    Code::NoOut,
+    Code::OutNotAllowed,
+    Code::MissingKey,
+    Code::BadKey,
+    Code::BadMember,
+    Code::InvalidPayload,
+    Code::BodyTooLarge,
+    Code::BodyIncomplete,
+    Code::BodyTimeout,
+    Code::PayloadConflict,
+    Code::InFlight,
+    Code::OutcomeUnknown,
+    Code::SwitchOff,
+    Code::NotSent,
+    Code::NoAnswer,
+    Code::AnswerErased,
+];
 
 /// What an operation adds of its own.
 fn own(operation: &str) -> Vec<Code> {
@@ -71,6 +93,7 @@ fn own(operation: &str) -> Vec<Code> {
             true,
         ),
         "sign_in" => (&[LocalAccountsOff], false),
+        "send_out" => (OUT, false),
         _ => (&[], false),
     };
     own.iter().chain(if reason { REASON } else { &[] }).copied().collect()
@@ -85,7 +108,9 @@ pub(crate) fn text() -> &'static str {
 /// The OpenAPI document. Members are in the order of their names, so the text of one version is one text.
 #[must_use]
 pub fn openapi() -> Value {
-    let mut document = serde_json::to_value(router::api().into_openapi()).expect("the document is made of plain data");
+    let mut api = router::api().into_openapi();
+    api.merge(outbound::Door::openapi());
+    let mut document = serde_json::to_value(api).expect("the document is made of plain data");
     document["info"] = json!({
         "title": "Effectgate",
         "version": env!("CARGO_PKG_VERSION"),
@@ -116,7 +141,7 @@ fn members(value: &mut Value) -> impl Iterator<Item = (&String, &mut Value)> {
 }
 
 fn add_problems(path: &str, method: &str, operation: &mut Value) {
-    if !path.starts_with("/v1/") {
+    if !path.starts_with("/v1/") && !path.starts_with("/out/") {
         return;
     }
     let mut by_status: BTreeMap<u16, Vec<Code>> = BTreeMap::new();
@@ -130,7 +155,8 @@ fn add_problems(path: &str, method: &str, operation: &mut Value) {
 
 fn codes(path: &str, method: &str, operation: &Value) -> Vec<Code> {
     let mut codes = CALLER.to_vec();
-    if operation.get("requestBody").is_some() {
+    // The door's body is nobody's to read.
+    if operation.get("requestBody").is_some() && !path.starts_with("/out/") {
         codes.extend(BODY);
     }
     if method != "get" {

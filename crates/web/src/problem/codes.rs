@@ -57,6 +57,7 @@ codes! {
     BadParameter = "bad_parameter", BAD_REQUEST, "A query parameter cannot be taken";
     BadKey = "bad_key", BAD_REQUEST, "The key cannot name one event";
     CorrectionKey = "correction_key", BAD_REQUEST, "A correction needs a key of its own";
+    MissingKey = "missing_key", BAD_REQUEST, "The request names no key";
     BadLease = "bad_lease", BAD_REQUEST, "The lease is outside of its bounds";
     UnknownFlow = "unknown_flow", BAD_REQUEST, "There is no flow of this name";
     UnknownClass = "unknown_class", BAD_REQUEST, "There is no failure class of this name";
@@ -67,6 +68,7 @@ codes! {
     // Who calls.
     Unauthorized = "unauthorized", UNAUTHORIZED, "Who calls is not known";
     Forbidden = "forbidden", FORBIDDEN, "The caller may not do this";
+    OutNotAllowed = "out_not_allowed", FORBIDDEN, "This door does not let the request through";
     CrossSite = "cross_site", FORBIDDEN, "The request does not come from this site's own page";
     TooManyFailures = "too_many_failures", TOO_MANY_REQUESTS, "Too many failed authentications";
     LocalAccountsOff = "local_accounts_off", FORBIDDEN, "Local accounts are switched off";
@@ -82,6 +84,7 @@ codes! {
     // What is there now.
     NotFound = "not_found", NOT_FOUND, "There is nothing of this id";
     NoSuchPath = "no_such_path", NOT_FOUND, "There is nothing at this path";
+    NoOut = "no_out", NOT_FOUND, "This provider has no outbound door";
     MethodNotAllowed = "method_not_allowed", METHOD_NOT_ALLOWED, "This path does not know this method";
     UnknownToken = "unknown_token", NOT_FOUND, "This link leads nowhere";
     PayloadConflict = "payload_conflict", UNPROCESSABLE_ENTITY, "The key stands for another payload";
@@ -95,6 +98,11 @@ codes! {
     KeyPoisoned = "key_poisoned", CONFLICT, "The provider would only repeat an error that it keeps";
     ReplayExpired = "replay_expired", CONFLICT, "This plan may not be executed any more";
     SwitchOff = "switch_off", CONFLICT, "Actions are switched off";
+    InFlight = "in_flight", CONFLICT, "A request with this key is under way";
+    OutcomeUnknown = "outcome_unknown", CONFLICT, "Whether it happened is not known";
+    NotSent = "not_sent", CONFLICT, "It was not sent and will not be";
+    NoAnswer = "no_answer", CONFLICT, "There is no answer to give";
+    AnswerErased = "answer_erased", CONFLICT, "The answer was erased";
     ApprovalOver = "approval_over", CONFLICT, "This approval has ended";
     EffectsChanged = "effects_changed", CONFLICT, "The effects are not the ones that were shown";
     TooManyEdits = "too_many_edits", CONFLICT, "This approval has been edited too often";

@@ -42,7 +42,11 @@ fn is_json(headers: &HeaderMap) -> bool {
     subtype.is_some_and(|subtype| subtype == "json" || (subtype.ends_with("+json") && subtype.len() > "+json".len()))
 }
 
-async fn read(body: axum::body::Body, app: &App) -> Result<Bytes> {
+/// Reads a body of any kind whole.
+///
+/// # Errors
+/// `body_too_large`, `body_incomplete`, `body_timeout`.
+pub(crate) async fn read(body: axum::body::Body, app: &App) -> Result<Bytes> {
     let max = app.settings.body_bytes_max;
     let too_large = || Problem::new(Code::BodyTooLarge, format!("a request body has at most {max} bytes"));
     // Said before a byte of it is read.

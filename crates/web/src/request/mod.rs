@@ -7,7 +7,7 @@ mod given;
 mod path;
 mod query;
 
-pub(crate) use body::Body;
+pub(crate) use body::{Body, read as read_body};
 pub(crate) use decode::{Wire, decode};
 pub(crate) use given::{Given, LeaseMs, Words, given, raw, text};
 pub(crate) use path::Id;

@@ -151,7 +151,7 @@ fn policy(options: &Options, scripted: &Scripted) -> Policy {
     };
     let other = Provider { name: ProviderName::new("other"), ..provider.clone() };
     let providers = [provider, other]
-        .map(|p| (p.name.clone(), ProviderPolicy { provider: p, connector: Arc::new(scripted.clone()) }));
+        .map(|p| (p.name.clone(), ProviderPolicy { provider: p, connector: Arc::new(scripted.clone()), out: None }));
     let effect = |provider: &str| EffectPolicy {
         provider: ProviderName::new(provider),
         impact: Impact::Normal,

@@ -164,7 +164,9 @@ fn add_notes(policy: &mut Policy, crm: &Crm) {
     provider.name = ProviderName::new("crm");
     provider.smtp = false;
     provider.lookup = Some(Lookup { settle_delay_ms: 2 * MINUTE, authoritative: false, period_ms: MINUTE });
-    policy.providers.insert(provider.name.clone(), ProviderPolicy { provider, connector: Arc::new(crm.clone()) });
+    policy
+        .providers
+        .insert(provider.name.clone(), ProviderPolicy { provider, connector: Arc::new(crm.clone()), out: None });
     let note = EffectType::new("note");
     let flow = policy.flows.get_mut(&FlowName::new("ticket-reply")).unwrap();
     flow.effects

@@ -100,7 +100,7 @@ fn provider(name: &str, smtp: bool, class: Class) -> (ProviderName, ProviderPoli
         rate: Rate { per_second: 1e6, concurrent: 1_000 },
         breaker: Breaker { failures: 1_000, open_ms: 1_000 },
     };
-    (provider.name.clone(), ProviderPolicy { provider, connector: Arc::new(Unreached) })
+    (provider.name.clone(), ProviderPolicy { provider, connector: Arc::new(Unreached), out: None })
 }
 
 pub fn policy(options: &Options, channels: Channels) -> Policy {

@@ -6,7 +6,10 @@ use effectgate_core::{
     ids::ProviderName,
     json::is_pointer,
 };
-use effectgate_engine::policy::{EffectRules, EvidenceSource};
+use effectgate_engine::{
+    outbound::OUT_TYPE,
+    policy::{EffectRules, EvidenceSource},
+};
 use effectgate_rules::{
     cel::Rule,
     evidence::{EVIDENCE_BYTES_MAX, Unmet, meets},
@@ -71,7 +74,8 @@ fn provider(judge: &mut Judge<'_>, config: &Config, at: &str, name: &str, effect
         judge.refuse(&at, format!("there is no provider {:?}", effect.provider), "Name one of [providers.*].");
         return;
     };
-    if !provider.effects.contains_key(name) {
+    let is_door = name == OUT_TYPE && provider.out.is_some();
+    if !provider.effects.contains_key(name) && !is_door {
         let known: Vec<&str> = provider.effects.keys().map(String::as_str).collect();
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
         let what = format!("{} has no effect {name}; it has: {known}", effect.provider);

@@ -58,7 +58,9 @@ pub(super) fn flows(judge: &mut Judge<'_>, config: &Config) -> Option<BTreeMap<F
 
 fn one(judge: &mut Judge<'_>, config: &Config, name: &str, flow: &FlowConfig) -> Option<(FlowName, FlowPolicy)> {
     let at = format!("flows.{name}");
-    judge.name(&at, name);
+    if !judge.is_alias(&at) {
+        judge.name(&at, name);
+    }
     let key_from = key_from(judge, &at, flow);
     let identity = identity(judge, &at, flow);
     let payload = Schemas::read(judge, &format!("{at}.payload_schema"), flow.payload_schema.as_deref());

@@ -110,6 +110,7 @@ pub(super) fn connector(
         limits,
         effects,
         lookup,
+        door: super::out::door(judge, at, provider),
     };
     HttpConnector::new(&settings, tls?).map_err(|faults| judge.refuse_settings(at, faults)).ok()
 }

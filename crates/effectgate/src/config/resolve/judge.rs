@@ -19,12 +19,14 @@ pub(super) struct Judge<'a> {
     folder: &'a Path,
     environment: &'a Environment,
     errors: Vec<ConfigError>,
+    /// Paths that were made of another section, with where that is.
+    aliases: Vec<(String, String)>,
     notes: Vec<String>,
 }
 
 impl<'a> Judge<'a> {
     pub(super) fn new(folder: &'a Path, environment: &'a Environment) -> Self {
-        Self { folder, environment, errors: Vec::new(), notes: Vec::new() }
+        Self { folder, environment, errors: Vec::new(), aliases: Vec::new(), notes: Vec::new() }
     }
 
     /// A second notebook whose faults are told elsewhere.
@@ -33,7 +35,24 @@ impl<'a> Judge<'a> {
     }
 
     pub(super) fn refuse(&mut self, path: &str, what: impl Into<String>, advice: impl Into<String>) {
-        self.errors.push(ConfigError { path: path.to_owned(), what: what.into(), advice: advice.into() });
+        self.errors.push(ConfigError { path: self.as_written(path), what: what.into(), advice: advice.into() });
+    }
+
+    /// From now on faults below `made` are told at `written`, where the person wrote what it was made of.
+    pub(super) fn alias(&mut self, made: &str, written: &str) {
+        self.aliases.push((made.to_owned(), written.to_owned()));
+    }
+
+    pub(super) fn is_alias(&self, path: &str) -> bool {
+        self.aliases.iter().any(|(made, _)| made == path)
+    }
+
+    /// `flows.out.pay.effects.http.gate` is `providers.pay.out.gate` to whoever wrote it.
+    fn as_written(&self, path: &str) -> String {
+        let place = self.aliases.iter().find_map(|(made, written)| Some((written, path.strip_prefix(made.as_str())?)));
+        let Some((written, rest)) = place else { return path.to_owned() };
+        let rest = rest.strip_prefix(".effects.http").or_else(|| rest.strip_prefix(".approval")).unwrap_or(rest);
+        format!("{written}{rest}")
     }
 
     /// Takes over the faults of a connector's settings, each below `path`.
@@ -45,7 +64,7 @@ impl<'a> Judge<'a> {
 
     /// Something a person should know that does not stop the start.
     pub(super) fn note(&mut self, path: &str, what: &str) {
-        self.notes.push(format!("{path}: {what}"));
+        self.notes.push(format!("{}: {what}", self.as_written(path)));
     }
 
     /// The number, refused where it is out of its bounds. `why` says what the bounds are good for.

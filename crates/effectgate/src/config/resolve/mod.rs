@@ -7,6 +7,7 @@ mod flow;
 mod http;
 mod judge;
 mod notify;
+mod out;
 mod people;
 mod provider;
 mod retention;
@@ -69,6 +70,8 @@ pub(crate) fn resolve(config: &Config, folder: &Path, environment: &Environment)
     if ceiling == Ceiling::Off {
         judge.note("actions.enabled", "actions are off: effects are queued and none is sent");
     }
+    let whole = out::with_made_flows(&mut judge, config);
+    let config = &whole;
     let providers = provider::providers(&mut judge, config);
     let channels = notify::channels(&mut judge, config);
     let alerts = notify::alerts(&mut judge, config);

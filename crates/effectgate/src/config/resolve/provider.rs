@@ -14,7 +14,7 @@ use effectgate_engine::{connect::tls::Tls, connector::Connector, policy::Provide
 use super::{
     http,
     judge::{Judge, unsigned},
-    smtp,
+    out, smtp,
 };
 use crate::config::{
     Config,
@@ -51,7 +51,8 @@ fn one(judge: &mut Judge<'_>, config: &Config, name: &str) -> Option<(ProviderNa
         }
     };
     let provider = common(judge, &at, name, provider, class, config.dispatcher.workers);
-    Some((ProviderName::new(name), ProviderPolicy { provider: provider?, connector: connector? }))
+    let out = config.providers.get(name).and_then(|provider| out::policy(judge, config, name, provider));
+    Some((ProviderName::new(name), ProviderPolicy { provider: provider?, connector: connector?, out }))
 }
 
 fn tls(judge: &mut Judge<'_>, at: &str, provider: &ProviderConfig) -> Option<Tls> {

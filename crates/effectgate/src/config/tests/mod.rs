@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
 mod layers;
+mod out;
 mod refusals;
 
 use std::path::{Path, PathBuf};

@@ -4,9 +4,9 @@
 use super::*;
 
 /// What is put in place of which text of the example.
-type Change = (&'static str, &'static str);
+pub(super) type Change = (&'static str, &'static str);
 
-fn changed(changes: &[Change]) -> Result<Resolved, ConfigErrors> {
+pub(super) fn changed(changes: &[Change]) -> Result<Resolved, ConfigErrors> {
     let folder = example().parent().unwrap().to_path_buf();
     let mut text = std::fs::read_to_string(example()).unwrap();
     for (old, new) in changes {
@@ -21,7 +21,7 @@ fn changed(changes: &[Change]) -> Result<Resolved, ConfigErrors> {
     Loaded { folder, ..loaded }.resolve()
 }
 
-fn refusals(changes: &[Change]) -> Vec<ConfigError> {
+pub(super) fn refusals(changes: &[Change]) -> Vec<ConfigError> {
     changed(changes).err().map(|errors| errors.0).unwrap_or_default()
 }
 
@@ -83,12 +83,12 @@ fn a_config_that_cannot_be_safe_does_not_start() {
         (&[("audience = [\"role:manager\"]", "audience = []")], ".approval.escalate.audience", "nobody"),
         // gates
         (&[(NOTE_EXCEPTIONS, "gate = \"none\" ")], ".effects.crm_note.gate", "must be reversible"),
-        (&[("gate = \"approve\" ", "reversible = true\ngate = \"none\" ")], ".effects.customer_mail.gate", "must not have high impact"),
-        (&[("gate = \"approve\" ", "window_ms = 60_000\ngate = \"cancel_window\" ")], ".effects.customer_mail.gate", "taken back"),
-        (&[("gate = \"approve\" ", "reversible = true\ngate = \"cancel_window\" ")], ".effects.customer_mail.window_ms", "no length"),
-        (&[("gate = \"approve\" ", "gate = \"regulated\" ")], ".effects.customer_mail.qualification", "which qualification"),
-        (&[("gate = \"approve\" ", "window_ms = 60_000\ngate = \"approve\" ")], ".effects.customer_mail.window_ms", "no meaning"),
-        (&[("gate = \"approve\" ", "gate = \"exceptions\" ")], ".effects.customer_mail.exceptions", "nothing is said"),
+        (&[("gate = \"approve\"                          # approve", "reversible = true\ngate = \"none\" ")], ".effects.customer_mail.gate", "must not have high impact"),
+        (&[("gate = \"approve\"                          # approve", "window_ms = 60_000\ngate = \"cancel_window\" ")], ".effects.customer_mail.gate", "taken back"),
+        (&[("gate = \"approve\"                          # approve", "reversible = true\ngate = \"cancel_window\" ")], ".effects.customer_mail.window_ms", "no length"),
+        (&[("gate = \"approve\"                          # approve", "gate = \"regulated\" ")], ".effects.customer_mail.qualification", "which qualification"),
+        (&[("gate = \"approve\"                          # approve", "window_ms = 60_000\ngate = \"approve\" ")], ".effects.customer_mail.window_ms", "no meaning"),
+        (&[("gate = \"approve\"                          # approve", "gate = \"exceptions\" ")], ".effects.customer_mail.exceptions", "nothing is said"),
         (&[(RULES, "")], ".effects.crm_note.exceptions.rules", "without rules"),
         (&[(RULES, "rules = [\"output.label ==\"]")], ".effects.crm_note.exceptions.rules[0]", "cannot be read"),
         (&[(RULES, "rules = [\"true\", \"secrets.x == 1\"]")], ".effects.crm_note.exceptions.rules[1]", "unknown"),
