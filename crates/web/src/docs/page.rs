@@ -57,12 +57,8 @@ pub(crate) async fn page() -> Response {
 }
 
 /// The order in which a reader meets them.
-const TAGS: [&str; 10] =
-<<<<<<< HEAD
-    ["runs", "lease", "effects", "approvals", "switches", "replays", "journal", "access", "health", ""];
-=======
-    ["runs", "lease", "effects", "outbound", "approvals", "switches", "journal", "access", "health", ""];
->>>>>>> 1160d91 (The outbound door in the config, in the API's document and in the table of roles)
+const TAGS: [&str; 11] =
+    ["runs", "lease", "effects", "outbound", "approvals", "switches", "replays", "journal", "access", "health", ""];
 
 impl Page {
     fn of(document: &Value) -> Self {
