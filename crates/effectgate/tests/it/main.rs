@@ -9,6 +9,7 @@ mod demo;
 mod ground;
 mod keys;
 mod outage;
+mod outbound;
 mod postgres;
 mod relay;
 mod replay;

@@ -23,7 +23,11 @@ use effectgate_core::{
 use effectgate_engine::{
     Caller, Engine,
     clock::Clock,
+    connect::{http::HttpLimits, tls::Tls},
+    connector::Connector,
+    connectors::{Auth, DoorSettings, HttpConnector, HttpSettings, KeyPlace},
     notify::Channels,
+    outbound::{OUT_TYPE, OutPolicy, OutRules},
     policy::{DispatcherPolicy, EffectRules, FlowPolicy, Policy, ProviderPolicy, SweeperPolicy},
 };
 use effectgate_store::{SqliteStore, Store};
@@ -75,6 +79,8 @@ pub struct Options {
     pub workers: usize,
     pub batch: u32,
     pub retention: Retention,
+    /// The address of a real peer that `crm` is then, with an outbound door under `gate`.
+    pub door: Option<String>,
 }
 
 impl Default for Options {
@@ -94,6 +100,7 @@ impl Default for Options {
             workers: 64,
             batch: 100,
             retention: Retention { content_days: 30, key_days: 90, journal_days: 730 },
+            door: None,
         }
     }
 }
@@ -150,8 +157,11 @@ fn policy(options: &Options, scripted: &Scripted) -> Policy {
         breaker: Breaker { failures: 1_000, open_ms: 1_000 },
     };
     let other = Provider { name: ProviderName::new("other"), ..provider.clone() };
-    let providers = [provider, other]
-        .map(|p| (p.name.clone(), ProviderPolicy { provider: p, connector: Arc::new(scripted.clone()), out: None }));
+    let of = |provider: Provider| match options.door.as_ref().filter(|_| provider.name.as_str() == "crm") {
+        Some(url) => ProviderPolicy { provider, connector: through(url), out: Some(door()) },
+        None => ProviderPolicy { provider, connector: Arc::new(scripted.clone()), out: None },
+    };
+    let providers = [provider, other].map(|p| (p.name.clone(), of(p)));
     let effect = |provider: &str| EffectPolicy {
         provider: ProviderName::new(provider),
         impact: Impact::Normal,
@@ -160,8 +170,11 @@ fn policy(options: &Options, scripted: &Scripted) -> Policy {
         target: TargetRule::Proposal,
         payload_schema: None,
     };
-    let effects =
+    let mut effects =
         BTreeMap::from([(EffectType::new("note"), effect("crm")), (EffectType::new("mail"), effect("other"))]);
+    if options.door.is_some() {
+        effects.insert(EffectType::new(OUT_TYPE), effect("crm"));
+    }
     let rules =
         |_: &EffectType| EffectRules { payload_schema: None, rules: vec![], evidence: None, payload_from: None };
     let compiled = effects.keys().map(|k| (k.clone(), rules(k))).collect();
@@ -206,4 +219,30 @@ fn policy(options: &Options, scripted: &Scripted) -> Policy {
         sweeper: SweeperPolicy { period_ms: 2_000, batch: 500, stuck_ms: 24 * HOUR },
         replay: effectgate_engine::replay::ReplayPolicy::default(),
     }
+}
+
+fn door_rules() -> OutRules {
+    OutRules { methods: vec![http::Method::POST], paths: vec!["/v1/refunds".into()], headers: vec![] }
+}
+
+/// Longer than any machine's hiccup: an outcome that is there ends the wait at once.
+const PATIENCE_MS: u64 = 60_000;
+
+fn door() -> OutPolicy {
+    OutPolicy { flow: FlowName::new("ticket"), rules: door_rules(), wait_ms: PATIENCE_MS, external_id: None }
+}
+
+fn through(url: &str) -> Arc<dyn Connector> {
+    let settings = HttpSettings {
+        url: url.parse().unwrap(),
+        allow_private: true,
+        auth: Some(Auth::Bearer("our-s3cret".into())),
+        key: KeyPlace::default(),
+        replayed: None,
+        limits: HttpLimits { connect_ms: 20_000, first_byte_ms: 20_000, total_ms: 20_000, answer_bytes_max: 4_096 },
+        effects: BTreeMap::new(),
+        lookup: None,
+        door: Some(DoorSettings { rules: door_rules(), answer_bytes_max: 4_096 }),
+    };
+    Arc::new(HttpConnector::new(&settings, Tls::new(None).unwrap()).unwrap())
 }

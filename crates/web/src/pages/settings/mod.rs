@@ -69,7 +69,7 @@ async fn build(visit: &Visit) -> Result<SettingsPage> {
     Ok(SettingsPage {
         frame: Frame::english("Settings", visit),
         flows: policy.flows.values().map(FlowBlock::new).collect(),
-        providers: policy.providers.values().map(|provider| ProviderBlock::new(&provider.provider)).collect(),
+        providers: policy.providers.values().map(|provider| ProviderBlock::new(provider)).collect(),
         alerts: policy.alerts.iter().map(alert).collect(),
         house: house(policy, &health),
     })

@@ -1,6 +1,7 @@
 //! A provider in words: what stops a second execution over there, how it can be asked, and its limits.
 
 use effectgate_core::provider::{Class, Declared, Lookup, Provider};
+use effectgate_engine::{outbound::OutPolicy, policy::ProviderPolicy};
 
 use super::{
     super::{text::Shown, time::exact},
@@ -16,14 +17,30 @@ pub(super) struct ProviderBlock {
 }
 
 impl ProviderBlock {
-    pub(super) fn new(provider: &Provider) -> Self {
+    pub(super) fn new(policy: &ProviderPolicy) -> Self {
+        let provider = &policy.provider;
+        let mut settings = settings(provider);
+        settings.extend(policy.out.as_ref().map(|out| Setting::new("Outbound door", door(provider, out))));
         Self {
             name: Shown::new(provider.name.as_str()),
             kind: if provider.smtp { "mail server" } else { "HTTP" },
             class: provider.class.as_str(),
-            settings: settings(provider),
+            settings,
         }
     }
+}
+
+/// What passes, and whose gate it passes.
+fn door(provider: &Provider, out: &OutPolicy) -> String {
+    let methods: Vec<&str> = out.rules.methods.iter().map(http::Method::as_str).collect();
+    let wait = exact(i64::try_from(out.wait_ms).unwrap_or(i64::MAX));
+    format!(
+        "/out/{}: {} below {}; decided by the flow {}; a request waits {wait} for its outcome",
+        provider.name,
+        methods.join(", "),
+        out.rules.paths.join(", "),
+        out.flow
+    )
 }
 
 fn settings(provider: &Provider) -> Vec<Setting> {
