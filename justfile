@@ -17,6 +17,10 @@ test:
 sim:
     SIM_ROUNDS=${SIM_ROUNDS:-10000} cargo test -p effectgate-engine --test sim -- --nocapture worlds
 
+# The exhaustive model of lease, approval and outbox, and the shortest way to where each broken variant falls.
+model:
+    cargo test -p effectgate-core --test model -- --nocapture
+
 # Benchmarks against the baselines; see bench/README.md.
 bench:
     bench/run.sh
