@@ -56,8 +56,13 @@ fn exists(test: &str, code: &str) {
 fn every_test_that_the_security_pages_name_exists() {
     let mut code = String::new();
     sources(&root().join("crates"), &mut code);
-    for page in ["docs/security/asvs.md", "docs/security/threat-model.md", "docs/reference/roles.md", "docs/certify.md"]
-    {
+    for page in [
+        "docs/security/asvs.md",
+        "docs/security/threat-model.md",
+        "docs/reference/roles.md",
+        "docs/certify.md",
+        "docs/relay.md",
+    ] {
         let text = fs::read_to_string(root().join(page)).unwrap();
         named(&text).into_iter().for_each(|test| exists(test, &code));
     }

@@ -1,6 +1,7 @@
 //! The provider has done it, and its answer is lost: what follows depends on what the provider promises about keys.
 
 use effectgate_relay::Fault;
+use effectgate_testkit::provider::Lookup;
 
 use crate::world::{World, attempts};
 
@@ -59,4 +60,34 @@ async fn past_the_window_of_the_key_a_lost_answer_goes_to_a_person() {
     assert_eq!((ledger.executions.len(), ledger.requests.len()), (1, sent), "{story:#}");
     assert!(sent > 1, "inside the window it was asked again");
     assert_eq!(attempts(&story).len(), sent);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lost_answer_that_a_lookup_finds_is_completed_and_never_sent_again() {
+    let world = World::new().await;
+    world.next(Fault::ForwardThenDropResponse);
+
+    let run = world.queued("seen", "order:1");
+    let story = world.until(&run, "completed");
+    world.sweeps(SWEEPS);
+
+    let ledger = world.ledger();
+    assert_eq!((ledger.executions.len(), ledger.requests.len()), (1, 1), "{story:#}");
+    assert!(!ledger.lookups.is_empty(), "it was asked for");
+    assert_eq!((&story["effects"][0]["external_id"], attempts(&story).len()), (&"pred_1".into(), 1));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lost_answer_that_no_lookup_finds_goes_to_a_person_and_never_out_again() {
+    let world = World::new().await;
+    world.provider.set_lookup(Lookup::Hidden);
+    world.next(Fault::ForwardThenDropResponse);
+
+    let run = world.queued("seen", "order:1");
+    let story = world.until(&run, "review");
+    world.sweeps(SWEEPS);
+
+    let ledger = world.ledger();
+    assert_eq!((ledger.executions.len(), ledger.requests.len()), (1, 1), "{story:#}");
+    assert_eq!((&story["sent"], attempts(&story).len()), (&"unknown".into(), 1));
 }

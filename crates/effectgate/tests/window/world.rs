@@ -13,7 +13,7 @@ use crate::{
 const OWNER: &str = "worker-1";
 
 /// Providers behind the relay and a flow of the same name for each, whose one effect `act` goes without a person: `blind`,
-/// where nobody can be asked; `curt`, the same with little patience; `busy`, whose 503 with Retry-After says "not done";
+/// where nobody can be asked; `seen`, where one can ask by our key; `curt`, the same with little patience; `busy`, whose 503 with Retry-After says "not done";
 /// `keeper`, which keeps our key for an hour; `brief`, whose key is good for three seconds after the first send.
 const CONFIG: &str = r#"
 [server]
@@ -37,6 +37,15 @@ attempts_max = 4
 backoff = { base_ms = 100, max_ms = 500 }
 breaker = { failures = 100 }
 effects.act = { path = "/blind", external_id = "/id" }
+
+[providers.seen]
+kind = "http"
+url = "RELAY"
+allow_private = true
+timeout_ms = 5_000
+sending_margin_ms = 500
+effects.act = { path = "/seen", external_id = "/id" }
+lookup = { path = "/seen?ref={{ provider_key }}", found = "/items/0/id", settle_delay_ms = 1_000, period_ms = 100 }
 
 [providers.curt]
 kind = "http"
@@ -93,6 +102,8 @@ effects.act = { path = "/brief", external_id = "/id" }
 
 [flows.blind]
 effects.act = { provider = "blind", impact = "low", reversible = true, gate = "none" }
+[flows.seen]
+effects.act = { provider = "seen", impact = "low", reversible = true, gate = "none" }
 [flows.curt]
 effects.act = { provider = "curt", impact = "low", reversible = true, gate = "none" }
 [flows.busy]
