@@ -10,6 +10,9 @@ mod ground;
 mod support;
 
 mod accepted;
+mod hc_again;
+mod hc_lookup;
+mod hc_mail;
 mod keys;
 mod lost;
 mod retry;
