@@ -1,4 +1,5 @@
-//! `check` on the example and on what is not safe; the exit codes as they are documented.
+//! `check` on the example and on what is not safe, presets and where values come from; the exit codes as they are
+//! documented.
 
 use std::fs;
 
@@ -72,4 +73,48 @@ fn the_exit_codes_of_the_help_are_those_of_the_reference() {
 fn a_command_line_that_cannot_be_understood_is_usage() {
     assert_eq!(said(&mut effectgate(&["nothing-like-this"])).code, 2);
     assert_eq!(said(effectgate(&["completions", "bash"]).env("EFFECTGATE_THREADS", "none")).code, 2);
+}
+
+#[test]
+fn check_says_what_a_preset_gave_and_what_is_ones_own() {
+    let house =
+        House::with("[providers.pay]\npreset = \"stripe\"\ntimeout_ms = 5_000\nauth = { bearer = \"hush-hush\" }\n");
+
+    let told = house.run(&["check"]);
+
+    assert_eq!(told.code, 0, "{}{}", told.out, told.err);
+    for line in [
+        "providers.pay.class = \"enforcing\"  (preset stripe)",
+        "providers.pay.key_window_ms = 86400000  (preset stripe)",
+        "providers.pay.facts.checked = \"2026-11-30\"  (preset stripe)",
+        "providers.pay.timeout_ms = 5000  (yours)",
+    ] {
+        assert!(told.out.contains(line), "{line} in {}", told.out);
+    }
+    assert!(!told.out.contains("hush-hush"), "{}", told.out);
+
+    let wrong = House::with("[providers.pay]\npreset = \"strpe\"\n").run(&["check", "--json"]);
+    assert!(wrong.code != 0 && format!("{}{}", wrong.out, wrong.err).contains("Did you mean stripe?"), "{}", wrong.out);
+}
+
+#[test]
+fn the_presets_are_listed_and_explained() {
+    let list = said(&mut effectgate(&["providers", "--json"]));
+    let stripe = said(&mut effectgate(&["providers", "show", "stripe"]));
+    let mail = said(&mut effectgate(&["providers", "show", "smtp"]));
+    let wrong = said(&mut effectgate(&["providers", "show", "strpe"]));
+
+    assert_eq!((list.code, stripe.code, mail.code, wrong.code), (0, 0, 0, 1));
+    let items = list.json()["items"].as_array().unwrap().clone();
+    assert!(
+        items.len() >= 17 && items.iter().all(|i| i["checked"] == "2026-11-30" && i["story"].is_array()),
+        "{items:?}"
+    );
+    for shown in
+        ["sent again with the same key", "key_poisoned", "Not promised", "preset = \"stripe\"", "docs.stripe.com"]
+    {
+        assert!(stripe.out.contains(shown), "{shown} in {}", stripe.out);
+    }
+    assert!(mail.out.contains("Message-ID"), "{}", mail.out);
+    assert!(wrong.err.contains("did you mean stripe?"), "{}", wrong.err);
 }

@@ -1,7 +1,7 @@
 //! Engine errors as problems: one exhaustive match, so that a new error cannot be forgotten.
 
 use effectgate_core::{approval::Refused, json::JsonErrorCode, key::KeyError};
-use effectgate_engine::EngineError;
+use effectgate_engine::{EngineError, operate::MAKE_A_CORRECTION};
 use effectgate_store::StoreError;
 
 use super::{Code, Problem};
@@ -31,7 +31,9 @@ impl From<EngineError> for Problem {
             EngineError::EffectsOpen { run } => Self::new(Code::EffectsOpen, said).with("run", &run),
             EngineError::EffectDiffers { effect } => Self::new(Code::EffectDiffers, said).with("effect", &effect),
             EngineError::NotBegun { effect } => Self::new(Code::EffectNotBegun, said).with("effect", &effect),
-            EngineError::KeyPoisoned { effect } => Self::new(Code::KeyPoisoned, said).with("effect", &effect),
+            EngineError::KeyPoisoned { effect } => {
+                Self::new(Code::KeyPoisoned, said).with("effect", &effect).with("next", &MAKE_A_CORRECTION)
+            }
             EngineError::WrongState { next, run, .. } => {
                 let problem = Self::new(Code::WrongState, said).with("run", &run);
                 if let Some(next) = next { problem.with("next", &next) } else { problem }
