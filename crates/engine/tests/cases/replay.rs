@@ -253,7 +253,8 @@ async fn two_replicas_that_execute_one_plan_do_each_item_once() {
         one.replay_start(tenant, &actor, id, Some("one")),
         two.replay_start(tenant, &actor, id, Some("two"))
     );
-    (a.unwrap(), b.unwrap());
+    a.unwrap();
+    b.unwrap();
     // Past the hold, as two would be whose clocks or networks stalled: each has the same items in hand.
     let found = world.store.replay_find(tenant, id).await.unwrap().unwrap();
     let items = world.store.replay_items(id, 0, 100, true).await.unwrap();
