@@ -17,6 +17,7 @@ mod path;
 mod person;
 mod pictures;
 mod race;
+mod replays;
 mod scanner;
 mod town;
 mod world;

@@ -1,7 +1,10 @@
 //! A town where all has happened once: several flows, runs in every state, approvals open, half-way, over in each way,
 //! effects unknown and in review, a switch that is off, long and hostile texts. For the eye: audits and pictures.
 
-use effectgate_testkit::provider::{Act, Step};
+use effectgate_testkit::{
+    browser::Browser,
+    provider::{Act, Step},
+};
 use serde_json::{Value, json};
 
 use crate::{
@@ -70,6 +73,7 @@ impl<'a> Town<'a> {
         places.extend(town.effects().await);
         places.extend(town.ended().await);
         places.extend(town.open().await);
+        places.extend(town.replays());
         places.extend(lists());
         places
     }
@@ -224,6 +228,36 @@ impl<'a> Town<'a> {
         ]
     }
 
+    /// A plan that waits, one that was executed, and a run with its correction.
+    fn replays(&self) -> Vec<Place> {
+        let held = ["event:crm:11:1", "event:crm:12:1"].map(|key| gave_up(self.0, key, "semantic"));
+        let planned = || {
+            let filter = json!({ "flow": "crm-sync", "event_type": "*", "since": "2020-01-01T00:00:00Z",
+                "until": "2100-01-01T00:00:00Z", "state": "any" });
+            let body = json!({ "filter": filter, "limit": 20, "reason": "the CRM was down", "dry_run": false });
+            let answer = self.0.gate.call("POST", "/v1/replays", &body).unwrap();
+            assert_eq!(answer.status, 201, "{}", answer.body);
+            answer.body["id"].as_str().unwrap().to_owned()
+        };
+        let (done, waits) = (planned(), planned());
+        let path = format!("/v1/replays/{done}/execute");
+        assert!(self.0.gate.call("POST", &path, &json!({ "reason": "it is up again" })).unwrap().status < 300);
+        held.iter().for_each(|run| self.0.until_state(run, "queued"));
+        let ended = gave_up(self.0, "event:crm:13:1", "semantic");
+        let close = json!({ "reason": "the wrong contact" });
+        assert_eq!(self.0.gate.call("POST", &format!("/v1/runs/{ended}/close"), &close).unwrap().status, 200);
+        let correction = json!({ "key": "event:crm:99:1", "payload": { "contact": "c-99" }, "reason": "meant c-99" });
+        let made = self.0.gate.call("POST", &format!("/v1/runs/{ended}/correct"), &correction).unwrap();
+        assert_eq!(made.status, 201, "{}", made.body);
+        vec![
+            place("replays", "otto", "/replays"),
+            place("replay-planned", "otto", &format!("/replays/{waits}")),
+            place("replay-done", "otto", &format!("/replays/{done}")),
+            place("run-corrected", "otto", &format!("/runs/{ended}")),
+            place("run-correction", "otto", &format!("/runs/{}", made.run_id())),
+        ]
+    }
+
     /// Ten weeks of counts, so that the charts have something to show.
     async fn past(&self) {
         self.0.ground.sql(PAST).await;
@@ -231,6 +265,31 @@ impl<'a> Town<'a> {
 
     fn until_effect(&self, run: &str, state: &str) {
         eventually(&format!("{run} {state}"), || (self.0.run(run)["effects"][0]["state"] == state).then_some(()));
+    }
+}
+
+/// A run whose worker gave up with this class.
+pub(crate) fn gave_up(world: &World, key: &str, class: &str) -> String {
+    let (run, fence) = world.reserved("crm-sync", key);
+    let answer = world.gate.under_lease("fail", &run, ("worker-1", fence), &json!({ "class": class })).unwrap();
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    run
+}
+
+/// Fills in the form of a dry run, for all that there is.
+pub(crate) async fn fills_in(browser: &Browser) {
+    let set = "const [id, value] = arguments; document.getElementById(id).value = value;";
+    let fields = [
+        ("flow", "crm-sync"),
+        ("event_type", "*"),
+        ("since", "2020-01-01T00:00"),
+        ("until", "2100-01-01T00:00"),
+        ("state", "any"),
+        ("limit", "10"),
+        ("plan-reason", "the CRM was down"),
+    ];
+    for (id, value) in fields {
+        browser.script(set, &[json!(id), json!(value)]).await;
     }
 }
 
