@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    budget::Charged,
     digest::Digest,
     ids::{EffectId, EffectType, Fence, ProviderName, RunId},
     outcome::Phase,
@@ -143,6 +144,8 @@ pub struct Effect {
     pub first_sent_at: Option<Timestamp>,
     /// Since when an attempt without a known outcome stands behind it.
     pub unknown_since: Option<Timestamp>,
+    /// What it has been charged against budgets, in which windows. Empty where none applies.
+    pub charged: Vec<Charged>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
 }

@@ -47,6 +47,7 @@ kinds! {
     ApprovalWithdrawn = "approval_withdrawn",
     EffectQueued = "effect_queued",
     EffectBegun = "effect_begun",
+    BudgetUsedUp = "budget_used_up",
     AttemptStarted = "attempt_started",
     AttemptEnded = "attempt_ended",
     AttemptLost = "attempt_lost",

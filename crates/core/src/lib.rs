@@ -6,6 +6,7 @@
 
 pub mod actor;
 pub mod approval;
+pub mod budget;
 pub mod correct;
 pub mod diff;
 pub mod digest;

@@ -45,10 +45,12 @@ pub enum Alert {
     InvalidOutput,
     /// Sign-ins were refused so often that the next ones wait.
     Lockout,
+    /// A budget is used up, and effects wait for its next window.
+    Budget,
 }
 
 impl Alert {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Stuck,
         Self::Takeover,
         Self::Conflict,
@@ -60,6 +62,7 @@ impl Alert {
         Self::ContraryReport,
         Self::InvalidOutput,
         Self::Lockout,
+        Self::Budget,
     ];
 
     #[must_use]
@@ -76,6 +79,7 @@ impl Alert {
             Self::ContraryReport => "contrary_report",
             Self::InvalidOutput => "invalid_output",
             Self::Lockout => "lockout",
+            Self::Budget => "budget",
         }
     }
 

@@ -113,6 +113,7 @@ pub(crate) fn new_effect(draft: &Draft, proposed: &Proposed, executor: Executor)
         attempts: 0,
         first_sent_at: None,
         unknown_since: None,
+        charged: Vec::new(),
         created_at: now,
         updated_at: now,
     }

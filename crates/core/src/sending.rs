@@ -4,6 +4,7 @@
 
 use crate::{
     actor::Actor,
+    budget::{self, Charge, Charged},
     effect::{Attempt, AttemptEnd, Effect, EffectState, Executor},
     ending::roll_up,
     facts,
@@ -37,6 +38,22 @@ pub enum Due {
 /// Claims a due effect: fence and attempt rise, the attempt is on record without an end.
 #[must_use]
 pub fn claim(run: &Run, effect: &Effect, provider: &Provider, now: Timestamp) -> Due {
+    claim_within(run, effect, provider, &Charging::default(), now)
+}
+
+/// What an attempt is charged, beside what is said of it in the record.
+#[derive(Debug, Clone, Default)]
+pub struct Charging {
+    pub charges: Vec<Charge>,
+    pub charged: Vec<Charged>,
+    /// The budgets in words.
+    pub words: Vec<String>,
+}
+
+/// Claims a due effect, charging it in the same transaction. One that waits for a budget is due as soon as there is
+/// room, which the charges' limits judge.
+#[must_use]
+pub fn claim_within(run: &Run, effect: &Effect, provider: &Provider, charging: &Charging, now: Timestamp) -> Due {
     // An inline effect is its worker's to perform.
     if effect.executor == Executor::Inline {
         return Due::Leave;
@@ -46,7 +63,7 @@ pub fn claim(run: &Run, effect: &Effect, provider: &Provider, now: Timestamp) ->
         EffectState::Scheduled { not_before } => not_before,
         _ => return Due::Leave,
     };
-    if due > now {
+    if due > now && !budget::is_waiting(effect, now) {
         return Due::Leave;
     }
     if !effect.is_decided() {
@@ -56,10 +73,10 @@ pub fn claim(run: &Run, effect: &Effect, provider: &Provider, now: Timestamp) ->
     if effect.unknown_since.is_some() && !retry::key_holds(effect, provider, now) {
         return Due::Divert(back_to_unknown(run, effect, now));
     }
-    Due::Send(attempt(run, effect, provider, now))
+    Due::Send(attempt(run, effect, provider, charging, now))
 }
 
-fn attempt(run: &Run, before: &Effect, provider: &Provider, now: Timestamp) -> Transition {
+fn attempt(run: &Run, before: &Effect, provider: &Provider, charging: &Charging, now: Timestamp) -> Transition {
     let mut draft = Draft::on(run, now);
     let mut after = before.clone();
     after.state = EffectState::Sending;
@@ -73,8 +90,13 @@ fn attempt(run: &Run, before: &Effect, provider: &Provider, now: Timestamp) -> T
         EntryKind::AttemptStarted,
         &DISPATCHER,
         facts! { "effect" => after.id, "fence" => after.fence, "attempt" => after.attempts,
-        "provider" => after.provider.as_str(), "provider_key" => after.provider_key, "bytes_hash" => after.decided },
+        "provider" => after.provider.as_str(), "provider_key" => after.provider_key, "bytes_hash" => after.decided,
+        "budgets" => (!charging.words.is_empty()).then_some(&charging.words) },
     );
+    if !charging.charges.is_empty() {
+        draft.transition_mut().charges.clone_from(&charging.charges);
+        after.charged.clone_from(&charging.charged);
+    }
     draft.transition_mut().attempts.push(Attempt { effect: after.id, fence: after.fence, started_at: now, end: None });
     draft.transition_mut().switch = Some(applies(run, before));
     draft.effect(Some(before), after, Some(provider.attempt_ms_max + provider.sending_margin_ms));

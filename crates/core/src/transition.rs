@@ -7,6 +7,7 @@
 use crate::{
     actor::Actor,
     approval::{Approval, TokenGrant},
+    budget::{self, Charge},
     digest::Digest,
     effect::{Attempt, Effect, EffectState},
     flow::Retention,
@@ -120,6 +121,9 @@ pub struct Transition {
     pub sending_guard: SendingGuard,
     /// Commit only while no switch that applies is off.
     pub switch: Option<Applies>,
+    /// Commit only while every count stays within its limit; added in the same transaction. In the order of scope and
+    /// window, so that no two replicas wait for each other.
+    pub charges: Vec<Charge>,
     pub effects: Vec<EffectWrite>,
     pub attempts: Vec<Attempt>,
     pub approvals: Vec<Approval>,
@@ -165,6 +169,7 @@ impl Draft {
             lease: LeaseWrite::Keep,
             sending_guard: SendingGuard::Any,
             switch: None,
+            charges: Vec::new(),
             effects: Vec::new(),
             attempts: Vec::new(),
             approvals: Vec::new(),
@@ -212,8 +217,9 @@ impl Draft {
     }
 
     /// Puts an effect into the transition, keeping the run's counts true. `before` is its state until now, `None` for
-    /// a new one.
-    pub fn effect(&mut self, before: Option<&Effect>, after: Effect, sending_ms: Option<i64>) -> &mut Self {
+    /// a new one. One that ends and provably did not happen gives its charges back.
+    pub fn effect(&mut self, before: Option<&Effect>, mut after: Effect, sending_ms: Option<i64>) -> &mut Self {
+        self.t.charges.extend(budget::give_back(&mut after));
         let counts = &mut self.t.run.effects;
         match before {
             None => {

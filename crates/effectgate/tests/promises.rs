@@ -62,6 +62,7 @@ fn every_test_that_the_security_pages_name_exists() {
         "docs/reference/roles.md",
         "docs/certify.md",
         "docs/relay.md",
+        "docs/budgets.md",
     ] {
         let text = fs::read_to_string(root().join(page)).unwrap();
         named(&text).into_iter().for_each(|test| exists(test, &code));

@@ -3,7 +3,8 @@
 
 use effectgate_core::{
     approval::{Approval, EditedEffect, Misfit, edited},
-    flow::TargetRule,
+    budget,
+    flow::{EffectPolicy, TargetRule},
     ids::EffectType,
     json::{self, Json},
     proposal::Proposed,
@@ -55,6 +56,7 @@ pub(crate) fn one_effect(
         Some(provider) => findings.extend(provider.connector.check(&effect_type, &target, &value)),
         None => findings.push(FindingView::new("", "provider", "the provider of this effect is not configured")),
     }
+    findings.extend(uncounted(policy, flow, effect, &asked.payload));
     if !findings.is_empty() {
         let placed = |f: FindingView| FindingView { pointer: format!("{at}/payload{}", f.pointer), ..f };
         return Err(findings.into_iter().map(placed).collect());
@@ -68,6 +70,16 @@ pub(crate) fn one_effect(
         impact: effect.impact.as_str().into(),
         gate: effect.gate.as_str().into(),
     })
+}
+
+/// Amounts that a budget is to count and that cannot be read: told now, and not when it waits to be sent.
+fn uncounted(policy: &Policy, flow: &FlowPolicy, effect: &EffectPolicy, payload: &str) -> Findings {
+    let unread = policy.budgets.iter().filter(|b| b.concerns(&flow.flow.name, &effect.provider)).filter_map(|budget| {
+        let pointer = budget.amount.as_deref()?;
+        let said = format!("the budget of {} counts a whole number of minor units here", budget.words());
+        budget::amount_at(payload, pointer).is_none().then(|| FindingView::new(pointer, "budget", said))
+    });
+    unread.collect()
 }
 
 fn target_of(rule: &TargetRule, asked: &Asked, run_payload: Option<&str>, payload: &Json) -> Result<String, String> {

@@ -4,12 +4,13 @@
 //! Every provider has its own lane, so one that is slow or broken holds up nobody else.
 
 use effectgate_core::{
+    budget::{self, Plan, Wait},
     effect::{Effect, EffectState},
     ids::ProviderName,
     outcome::{Phase, Report},
     retry::{self, Class, Classified},
     run::Run,
-    sending::{self, Due},
+    sending::{self, Charging, Due},
     time::Timestamp,
     transition::Transition,
 };
@@ -17,6 +18,7 @@ use effectgate_store::{Commit, DueEffect};
 use futures_util::future::join_all;
 
 use crate::{
+    budget::Planned,
     engine::Engine,
     error::Result,
     outbound::Kept,
@@ -35,6 +37,8 @@ pub struct DispatchReport {
     pub started: usize,
     /// Turned out not to be sendable: bytes changed, key window over.
     pub diverted: usize,
+    /// Wait for room in a budget from now on.
+    pub held: usize,
     /// Somebody else was faster, or a switch is off.
     pub lost: usize,
     /// True if there may be more that is due right now.
@@ -72,6 +76,9 @@ impl Engine {
         for (name, provider) in &self.policy().providers {
             self.dispatch_provider(name, provider, &mut report).await?;
         }
+        if self.inner().budgets.take_freed() {
+            self.dispatch_waiting(&mut report).await?;
+        }
         Ok(report)
     }
 
@@ -106,32 +113,104 @@ impl Engine {
         let due = self.store().effect_due(name, u32::try_from(room).unwrap_or(u32::MAX)).await?;
         report.seen += due.len();
         report.more |= due.len() == room;
-        let claims = one_per_run(due).into_iter().map(|due| self.claim_effect(name, provider, due, now));
+        self.claim_all(name, provider, one_per_run(due), now, report).await
+    }
+
+    /// What waits for a budget and may find room before its moment: a charge was given back, or the config is another.
+    async fn dispatch_waiting(&self, report: &mut DispatchReport) -> Result<()> {
+        let now = self.now();
+        for (name, provider) in &self.policy().providers {
+            let room = self.inner().traffic.room(name, now).min(self.policy().dispatcher.batch as usize);
+            let waiting = self.store().effect_waiting(name, u32::try_from(room.max(1)).unwrap_or(u32::MAX)).await?;
+            if waiting.is_empty() {
+                continue;
+            }
+            let (is_full, before) = (waiting.len() >= room, report.started);
+            if room > 0 {
+                self.claim_all(name, provider, one_per_run(waiting), now, report).await?;
+            }
+            if is_full && (room == 0 || report.started > before) {
+                self.inner().budgets.free();
+                report.more |= room > 0;
+            }
+        }
+        Ok(())
+    }
+
+    async fn claim_all(
+        &self,
+        name: &ProviderName,
+        provider: &ProviderPolicy,
+        due: Vec<DueEffect>,
+        now: Timestamp,
+        report: &mut DispatchReport,
+    ) -> Result<()> {
+        let plans = self.plan_batch(&due, now).await?;
+        let claims = due.into_iter().zip(plans).map(|(due, plan)| self.claim_effect(name, provider, due, plan, now));
         for outcome in join_all(claims).await {
             match outcome? {
                 Outcome::Started => report.started += 1,
                 Outcome::Diverted => report.diverted += 1,
+                Outcome::Held => report.held += 1,
                 Outcome::Lost => report.lost += 1,
             }
         }
         Ok(())
     }
 
+    /// Claims an effect, or lets it wait for a budget. The counts may have moved since they were read: then once more.
     async fn claim_effect(
         &self,
         name: &ProviderName,
         provider: &ProviderPolicy,
         due: DueEffect,
+        mut planned: Option<Planned>,
         now: Timestamp,
     ) -> Result<Outcome> {
-        match sending::claim(&due.run, &due.effect, &provider.provider, now) {
-            Due::Leave => Ok(Outcome::Lost),
+        for _ in 0..PLANS_MAX {
+            let (wants, charging) = match planned.take() {
+                None => (Vec::new(), Charging::default()),
+                Some(Planned { wants, plan: Plan::Now { charges, charged } }) => {
+                    let words = wants.iter().map(|want| want.words.clone()).collect();
+                    (wants, Charging { charges, charged, words })
+                }
+                // It has its moment already, and no better one was found.
+                Some(_) if budget::is_waiting(&due.effect, now) => return Ok(Outcome::Lost),
+                Some(Planned { wants, plan }) => {
+                    let Some(wait) = Wait::of(plan) else { return Ok(Outcome::Lost) };
+                    match self.hold_back(&due, wait, now).await? {
+                        Commit::Committed { .. } => return Ok(Outcome::Held),
+                        Commit::Lost => return Ok(Outcome::Lost),
+                        Commit::OverBudget { .. } => planned = Some(self.plan_again(wants, &due.effect, now).await?),
+                    }
+                    continue;
+                }
+            };
+            match self.start_attempt(name, provider, &due, &charging, now).await? {
+                Some(outcome) => return Ok(outcome),
+                None => planned = Some(self.plan_again(wants, &due.effect, now).await?),
+            }
+        }
+        Ok(Outcome::Lost)
+    }
+
+    /// `None` if a budget had no room after all.
+    async fn start_attempt(
+        &self,
+        name: &ProviderName,
+        provider: &ProviderPolicy,
+        due: &DueEffect,
+        charging: &Charging,
+        now: Timestamp,
+    ) -> Result<Option<Outcome>> {
+        match sending::claim_within(&due.run, &due.effect, &provider.provider, charging, now) {
+            Due::Leave => Ok(Some(Outcome::Lost)),
             Due::Divert(transition) => {
                 self.commit(transition).await?;
-                Ok(Outcome::Diverted)
+                Ok(Some(Outcome::Diverted))
             }
             Due::Send(mut transition) => {
-                let Some(permit) = self.inner().traffic.take(name) else { return Ok(Outcome::Lost) };
+                let Some(permit) = self.inner().traffic.take(name) else { return Ok(Some(Outcome::Lost)) };
                 let claimed = claimed(&transition, permit, now);
                 if probe::is_broken(Guard::Intent) {
                     transition.effects.clear();
@@ -140,15 +219,16 @@ impl Engine {
                 // Not through `commit`: nobody needs to be woken for what this worker does itself.
                 match self.store().commit(transition).await {
                     Ok(Commit::Committed { .. }) => {}
-                    lost => {
+                    other => {
                         self.inner().traffic.give_back(name);
-                        return lost.map(|_| Outcome::Lost).map_err(Into::into);
+                        let is_over = matches!(other, Ok(Commit::OverBudget { .. }));
+                        return other.map(|_| (!is_over).then_some(Outcome::Lost)).map_err(Into::into);
                     }
                 }
                 probe::at("dispatch.after_attempt").await;
                 let engine = self.clone();
                 tokio::spawn(async move { engine.attempt(claimed).await });
-                Ok(Outcome::Started)
+                Ok(Some(Outcome::Started))
             }
         }
     }
@@ -270,6 +350,8 @@ impl Engine {
     }
 }
 
+/// Plans for one effect in one tick: others take room at the same moment. It is due again in the next tick.
+const PLANS_MAX: usize = 4;
 /// A run is changed by its siblings' settlements, a person's look, a note: a few in a row at most.
 const SETTLE_TRIES_MAX: usize = 16;
 /// Twenty waits of up to 2 s: longer than the margin of the sending lease (30 s), after which it is the sweeper's.
@@ -298,6 +380,7 @@ fn keep(end: &mut Transition, kept: Option<&Kept>) {
 enum Outcome {
     Started,
     Diverted,
+    Held,
     Lost,
 }
 

@@ -202,7 +202,7 @@ async fn tick(engine: &Engine, worker: Worker) -> Result<(String, bool), String>
     match worker {
         Worker::Dispatcher => {
             let report = engine.dispatch_tick().await.map_err(text)?;
-            let more = report.more && report.started > 0;
+            let more = report.more && report.started + report.held > 0;
             Ok((format!("{report:?}"), more))
         }
         Worker::Sweeper => engine.sweep_rows().await.map(|r| (format!("{r:?}"), false)).map_err(text),

@@ -13,6 +13,7 @@ use effectgate_core::{
 use effectgate_store::{Commit, Store};
 
 use crate::{
+    budget,
     clock::Clock,
     driver::Nudges,
     error::{EngineError, Result},
@@ -50,6 +51,7 @@ pub(crate) struct Inner {
     pub pulse: crate::pulse::Pulse,
     pub tally: crate::tally::Tally,
     pub waits: crate::outbound::Waits,
+    pub budgets: crate::budget::Budgets,
 }
 
 /// How often an operation starts again because somebody else changed the run in between. A run is changed by one
@@ -74,6 +76,7 @@ impl Engine {
             pulse: crate::pulse::Pulse::default(),
             tally: crate::tally::Tally::default(),
             waits: crate::outbound::Waits::default(),
+            budgets: crate::budget::Budgets::default(),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -144,11 +147,15 @@ impl Engine {
         let id = transition.run.id;
         let touched = self.inner().pulse.is_heard().then(|| Touched::by(&transition));
         let turned = tally::turned(&transition);
+        let frees = budget::gives_back(&transition);
         let committed = self.store().commit(transition).await;
         // Also where the outcome is not known.
         self.inner().hot.changed(&id);
         let committed = committed?;
-        if committed != Commit::Lost {
+        if matches!(committed, Commit::Committed { .. }) {
+            if frees {
+                self.inner().budgets.free();
+            }
             turned.into_iter().for_each(|turned| self.inner().tally.turned(turned, self.now()));
             self.nudges().after_commit(work, notices);
             touched.iter().for_each(|touched| self.tell_pages(touched));
@@ -172,9 +179,18 @@ impl Engine {
                 Step::Write(transition, answer) => {
                     let after = agg.after(&transition);
                     probe::at("change.before_commit").await;
-                    if let Commit::Committed { lease } = self.commit(*transition).await? {
-                        probe::at("change.after_commit").await;
-                        return Ok((answer, Aggregate { lease, ..after }));
+                    match self.commit(*transition).await? {
+                        Commit::Committed { lease } => {
+                            probe::at("change.after_commit").await;
+                            return Ok((answer, Aggregate { lease, ..after }));
+                        }
+                        Commit::OverBudget { scope, until } => {
+                            return Err(EngineError::BudgetUsedUp {
+                                budget: scope,
+                                until: Some((until, until.ms_since(self.now()))),
+                            });
+                        }
+                        Commit::Lost => {}
                     }
                 }
             }

@@ -1,7 +1,7 @@
 //! What an engine operation could not do. Answers a good caller branches on (busy, replay, waiting …) are values of the
 //! operations, not errors. Each variant has a stable code; the web room turns them into responses in one match.
 
-use effectgate_core::{approval, flow::LeaseOutOfBounds, json::JsonError, key::KeyError};
+use effectgate_core::{approval, flow::LeaseOutOfBounds, json::JsonError, key::KeyError, time::Timestamp};
 use effectgate_store::StoreError;
 
 use crate::view::{ApprovalView, ChangeView, EffectView, Findings, RunView};
@@ -56,6 +56,11 @@ pub enum EngineError {
     CorrectionKey { detail: &'static str, run: Option<Box<RunView>> },
     #[error("this plan could be executed until {at}; make a new one, the runs may have changed")]
     ReplayExpired { at: effectgate_core::time::Timestamp },
+    /// An inline effect may not begin now: a budget has no room. Nothing was written. `until` is the end of its window,
+    /// and how far away that is in milliseconds; `None` where the effect asks for more than the whole budget, or its
+    /// amount cannot be read.
+    #[error("{}", if until.is_some() { format!("the budget of {budget} is used up") } else { format!("this asks for more than the whole budget of {budget} allows, or its amount cannot be read") })]
+    BudgetUsedUp { budget: String, until: Option<(Timestamp, i64)> },
     #[error("this wants the role operator, or one of those who were asked")]
     NotEntitled,
     #[error("a reason is required")]
@@ -99,6 +104,7 @@ impl EngineError {
             Self::NotBegun { .. } => "effect_not_begun",
             Self::SwitchOff => "switch_off",
             Self::KeyPoisoned { .. } => "key_poisoned",
+            Self::BudgetUsedUp { .. } => "budget_used_up",
             Self::WrongState { .. } => "wrong_state",
             Self::CorrectionKey { .. } => "correction_key",
             Self::ReplayExpired { .. } => "replay_expired",

@@ -3,9 +3,10 @@
 
 use effectgate_core::{
     approval::ApprovalState,
+    budget,
     effect::{Attempt, Effect, EffectState},
     ids::{RunId, Tenant},
-    journal::SealedEntry,
+    journal::{EntryKind, SealedEntry},
     retry::KEY_POISONED,
     run::{Aggregate, RunState},
     sending::phase_word,
@@ -112,7 +113,7 @@ impl Engine {
             state: agg.run.state.as_str().to_owned(),
             processed: agg.run.attempts > 0,
             sent: sent(&agg),
-            reason: reason(&agg, &switches),
+            reason: reason(&agg, &switches, &entries),
             approved_by: agg.approvals.iter().flat_map(|a| view::approval_view(a).decisions).collect(),
             model: model(&entries),
             effects,
@@ -135,7 +136,7 @@ fn sent(agg: &Aggregate) -> &'static str {
 
 /// The one reason, the most telling first.
 #[must_use]
-pub fn reason(agg: &Aggregate, switches: &[Switch]) -> Reason {
+pub fn reason(agg: &Aggregate, switches: &[Switch], entries: &[SealedEntry]) -> Reason {
     let because = |code: &str, text: String, next: &str| Reason { code: code.into(), text, next: next.into() };
     if let Some(effect) = agg.effects.iter().find(|e| matches!(e.state, EffectState::Review { .. })) {
         return in_review(effect);
@@ -148,7 +149,7 @@ pub fn reason(agg: &Aggregate, switches: &[Switch]) -> Reason {
         RunState::Queued => because("queued", "nobody works on it yet".into(), "a worker claims it"),
         RunState::Processing => processing(agg),
         RunState::AwaitingHuman { .. } => awaiting(agg),
-        RunState::Approved => approved(agg, switches),
+        RunState::Approved => approved(agg, switches, entries),
         RunState::Completed => because("completed", "everything that was decided has happened".into(), "nothing"),
         RunState::FailedRetryable { reason, next_attempt_at } => {
             let text = format!("the last attempt failed with {reason}; the next may begin at {next_attempt_at}");
@@ -223,7 +224,7 @@ fn awaiting(agg: &Aggregate) -> Reason {
     }
 }
 
-fn approved(agg: &Aggregate, switches: &[Switch]) -> Reason {
+fn approved(agg: &Aggregate, switches: &[Switch], entries: &[SealedEntry]) -> Reason {
     let open = agg.effects.iter().filter(|e| !e.state.is_final());
     for effect in open {
         let applies = effectgate_core::sending::applies(&agg.run, effect);
@@ -238,6 +239,9 @@ fn approved(agg: &Aggregate, switches: &[Switch]) -> Reason {
             let text = format!("{} is held back until {not_before}", effect.effect_type);
             return Reason { code: "scheduled".into(), text, next: "time passes, or somebody cancels it".into() };
         }
+        if let Some(reason) = over_budget(effect, entries) {
+            return reason;
+        }
         if effect.attempts > 0 && matches!(effect.state, EffectState::Pending { .. }) {
             let why = effect.reason.clone().unwrap_or_default();
             let text = format!("{} of {} failed without effect ({why})", effect.attempts, effect.effect_type);
@@ -249,6 +253,30 @@ fn approved(agg: &Aggregate, switches: &[Switch]) -> Reason {
         text: "the effects are in the outbox".into(),
         next: "the dispatcher sends them".into(),
     }
+}
+
+/// Why an effect waits for a budget: which one, and when it goes on.
+fn over_budget(effect: &Effect, entries: &[SealedEntry]) -> Option<Reason> {
+    let EffectState::Pending { due_at } = effect.state else { return None };
+    let code = effect.reason.as_deref().filter(|r| matches!(*r, budget::USED_UP | budget::TOO_SMALL))?;
+    let is_its = |facts: &Value| facts["effect"] == effect.id.to_string();
+    let held = entries.iter().rev().filter(|e| e.kind == EntryKind::BudgetUsedUp.as_str());
+    let facts = held.map(|e| entry_member(e, "facts")).find(is_its).unwrap_or_default();
+    let budget = facts["budget"].as_str().unwrap_or("one of its providers or flows");
+    let (text, next) = match code {
+        budget::TOO_SMALL => (
+            format!(
+                "{} asks for more than the whole budget of {budget}, or its amount cannot be read",
+                effect.effect_type
+            ),
+            "somebody raises the budget in the config, or cancels the effect",
+        ),
+        _ => (
+            format!("the budget of {budget}, is used up; goes on at {due_at}"),
+            "time passes, somebody raises the budget in the config, or cancels the effect",
+        ),
+    };
+    Some(Reason { code: code.into(), text, next: next.into() })
 }
 
 fn reason_words(reason: &str) -> &str {

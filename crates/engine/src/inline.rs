@@ -1,13 +1,15 @@
 //! Inline effects over the wire: begin before the worker's own call to the provider, settle after it.
 
 use effectgate_core::{
+    budget::{self, Budget, Plan, Used},
     ids::{EffectId, Tenant},
     inline::{self, Begin, Reported, Settle},
     proposal::Proposed,
     provider::Class,
     retry,
-    run::Aggregate,
+    run::{Aggregate, Run},
     time::Timestamp,
+    transition::Transition,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -62,7 +64,8 @@ impl Engine {
                 Begin::Gated { why } => Err(EngineError::InvalidPayload {
                     findings: vec![FindingView::new("/type", "gate", why.join("; "))],
                 }),
-                Begin::Begun(transition) => {
+                Begin::Begun(mut transition) => {
+                    self.charge_inline(&agg.run, &mut transition, now)?;
                     let stopped = transition.switch.as_ref().and_then(|applies| applies.stopped_by(&switches));
                     if stopped.is_some() {
                         return Err(EngineError::SwitchOff);
@@ -81,7 +84,35 @@ impl Engine {
                 }
             }
         });
-        Ok(changed.await?.0)
+        Ok(changed.await.map_err(|error| self.budget_in_words(error))?.0)
+    }
+
+    /// Charges what a worker is about to do itself. It does not wait for room here: its worker is told until when.
+    fn charge_inline(&self, run: &Run, transition: &mut Transition, now: Timestamp) -> Result<()> {
+        let Some(effect) = transition.effects.first().map(|write| write.effect.clone()) else { return Ok(()) };
+        let wants = self.wants(run, &effect);
+        if wants.is_empty() {
+            return Ok(());
+        }
+        match budget::plan(&wants, &effect.charged, &Used::default(), now) {
+            Plan::Now { charges, charged } => budget::attach(transition, &effect, charges, &charged),
+            Plan::Later { by, .. } | Plan::Never { by, .. } => {
+                return Err(EngineError::BudgetUsedUp { budget: by.words, until: None });
+            }
+        }
+        Ok(())
+    }
+
+    /// The store names a count; people know the budget.
+    fn budget_in_words(&self, error: EngineError) -> EngineError {
+        match error {
+            EngineError::BudgetUsedUp { budget: scope, until } => {
+                let of_scope = |b: &&Budget| scope.ends_with(&b.scope("")) && scope.starts_with(&b.whose_named(None));
+                let words = self.policy().budgets.iter().find(of_scope).map(Budget::words);
+                EngineError::BudgetUsedUp { budget: words.unwrap_or(scope), until }
+            }
+            other => other,
+        }
     }
 
     /// An unsettled inline effect may be called again by the next owner only where the provider's key still holds.

@@ -4,6 +4,7 @@
 pub mod act;
 pub mod ask;
 pub mod audit;
+pub mod budget;
 pub mod call;
 pub mod check;
 mod claim;

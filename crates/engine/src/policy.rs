@@ -4,6 +4,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use effectgate_core::{
+    budget::Budget,
     flow::Flow,
     gate::EvidenceRule,
     ids::{EffectType, FlowName, ProviderName},
@@ -20,6 +21,8 @@ use crate::{connector::Connector, notify::Channels, outbound::OutPolicy, replay:
 pub struct Policy {
     pub flows: BTreeMap<FlowName, FlowPolicy>,
     pub providers: BTreeMap<ProviderName, ProviderPolicy>,
+    /// How much may leave in a window of time. Empty: no limit, and no question to the database.
+    pub budgets: Vec<Budget>,
     pub ceiling: Ceiling,
     /// Links are made from this, in one place (`notify/token.rs`). Without a trailing slash.
     pub public_url: String,

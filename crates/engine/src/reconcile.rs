@@ -41,8 +41,8 @@ impl Engine {
                 let (asked, commit) = done?;
                 report.asked += usize::from(asked);
                 match commit {
-                    Commit::Lost => report.lost += 1,
                     Commit::Committed { .. } => report.moved += 1,
+                    _ => report.lost += 1,
                 }
             }
         }

@@ -154,7 +154,7 @@ impl Engine {
     pub(crate) async fn move_one(&self, transition: Transition, count: &mut Count) -> Result<()> {
         match self.commit(transition).await? {
             Commit::Committed { .. } => count.moved += 1,
-            Commit::Lost => count.lost += 1,
+            _ => count.lost += 1,
         }
         Ok(())
     }

@@ -50,6 +50,10 @@ pub(crate) fn of(kind: &str, facts: &Value) -> String {
         "approval_expired" => "nobody decided in time".into(),
         "effect_queued" => format!("put {} into the outbox for {}", fact("type"), fact("provider")),
         "effect_begun" => format!("began {} at {} itself", fact("type"), fact("provider")),
+        "budget_used_up" if fact("reason") == "budget_too_small" => {
+            format!("waits: it asks for more than the whole budget of {} allows", fact("budget"))
+        }
+        "budget_used_up" => format!("waits until {}: the budget of {} is used up", fact("until"), fact("budget")),
         "attempt_started" => format!("attempt {} at {}", fact("attempt"), fact("provider")),
         "attempt_ended" => {
             format!("attempt ended: {}{}, now {}", fact("outcome"), because("detail"), fact("next"))

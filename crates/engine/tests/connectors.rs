@@ -67,6 +67,7 @@ fn effect(kind: &str, target: &str, payload: &str) -> Effect {
         attempts: 1,
         first_sent_at: None,
         unknown_since: None,
+        charged: vec![],
         created_at: at,
         updated_at: at,
     }

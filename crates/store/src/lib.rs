@@ -32,11 +32,11 @@ pub use error::StoreError;
 pub use postgres::{PgOptions, PgStore};
 pub use sqlite::{ClockFn, SqliteOptions, SqliteStore};
 pub use types::{
-    ApiKeyRow, ApprovalFilter, ApprovalItem, ChainHead, Commit, Content, DueEffect, DueNotice, EffectFilter, Gauge,
-    Health, HouseCommit, HouseWrite, INBOX_COUNT_MAX, INBOX_MEMBERS_MAX, INBOX_ROLES_MAX, InboxFilter, InboxOrder,
-    JOURNAL_SEARCHED_MAX, JournalFilter, MATCHING_SCANNED_MAX, NewRun, Page, ProfileRow, ProfileSource, Purged,
-    ReplayFound, ReplayItem, ReplayItemState, ReplayRow, ReplayStage, ReplayWrite, Reserved, RunFilter, RunOverdue,
-    RunRef, SessionRow, TallyRow, TokenHit, UserRow,
+    ApiKeyRow, ApprovalFilter, ApprovalItem, ChainHead, ChargeRow, Commit, Content, DueEffect, DueNotice, EffectFilter,
+    Gauge, Health, HouseCommit, HouseWrite, INBOX_COUNT_MAX, INBOX_MEMBERS_MAX, INBOX_ROLES_MAX, InboxFilter,
+    InboxOrder, JOURNAL_SEARCHED_MAX, JournalFilter, MATCHING_SCANNED_MAX, NewRun, Page, ProfileRow, ProfileSource,
+    Purged, ReplayFound, ReplayItem, ReplayItemState, ReplayRow, ReplayStage, ReplayWrite, Reserved, RunFilter,
+    RunOverdue, RunRef, SessionRow, TallyRow, TokenHit, UserRow,
 };
 
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
@@ -55,7 +55,8 @@ pub trait Store: Send + Sync + 'static {
     async fn run_reserve(&self, new: NewRun) -> Result<Reserved>;
 
     /// Commits a transition whole or not at all: compare-and-set on the journal's length (`expected_seq`), on the lease
-    /// guard, the sending guard and the switch condition, all judged inside the statement.
+    /// guard, the sending guard and the switch condition, all judged inside the statement. Charges are added in the same
+    /// transaction, all or none, each judged with the count's row in hand: no two commits pass a limit together.
     ///
     /// # Errors
     /// [`StoreError::CommitUnknown`] if the connection was lost at the commit: read again, never repeat blindly.
@@ -110,6 +111,13 @@ pub trait Store: Send + Sync + 'static {
     /// first. Left out is what a switch holds back (any scope that applies is off): however many there are, they must
     /// not fill the batches of what may go. On PostgreSQL rows locked by another replica are skipped.
     async fn effect_due(&self, provider: &ProviderName, limit: u32) -> Result<Vec<DueEffect>>;
+
+    /// The dispatcher's pending effects of a provider that wait for room in a budget and whose moment has not come, the
+    /// first to go first. What a switch holds back is left out, as above.
+    async fn effect_waiting(&self, provider: &ProviderName, limit: u32) -> Result<Vec<DueEffect>>;
+
+    /// The counts of these scopes, in the windows that end after `since`. What is not there is zero.
+    async fn charge_list(&self, scopes: &[String], since: Timestamp) -> Result<Vec<ChargeRow>>;
 
     /// The dispatcher's effects in sending whose lease is over, of all tenants.
     async fn effect_lost(&self, limit: u32) -> Result<Vec<DueEffect>>;

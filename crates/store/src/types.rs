@@ -50,6 +50,8 @@ pub enum Commit {
     Committed { lease: Option<Lease> },
     /// Something the transition expected was not so; nothing was written. Load again to see what is there now.
     Lost,
+    /// A count has no room for what the transition charges; nothing was written. Its window ends at `until`.
+    OverBudget { scope: String, until: Timestamp },
 }
 
 /// What can be erased. Texts are as they came.
@@ -59,6 +61,15 @@ pub struct Content {
     pub output: Option<String>,
     pub result: Option<String>,
     pub proposal: Option<String>,
+}
+
+/// How much of a budget has been charged in one window.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChargeRow {
+    pub scope: String,
+    pub start: Timestamp,
+    pub end: Timestamp,
+    pub used: i64,
 }
 
 /// A run by tenant and id, for workers that go over all tenants.

@@ -48,6 +48,10 @@ impl Bench for PgBench {
         Arc::clone(&self.store) as Arc<dyn Store>
     }
 
+    async fn other(&self) -> Arc<dyn Store> {
+        Arc::new(PgStore::connect(&self.url).await.unwrap())
+    }
+
     async fn advance(&self, ms: i64) {
         age(&self.url, ms).await;
     }

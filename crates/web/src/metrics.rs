@@ -127,5 +127,12 @@ async fn gauges(app: &App) -> Result<()> {
             metrics::gauge!("effectgate_open_oldest_age_ms", &labels).set(oldest_ms as f64);
         }
     }
+    for budget in app.engine.budgets_now().await? {
+        let Some(used) = budget.used else { continue };
+        let of = budget.amount.unwrap_or_else(|| "effects".to_owned());
+        let labels = [("scope", budget.whose), ("window_ms", budget.window_ms.to_string()), ("of", of)];
+        metrics::gauge!("effectgate_budget_used", &labels).set(used as f64);
+        metrics::gauge!("effectgate_budget_left", &labels).set((budget.max - used).max(0) as f64);
+    }
     Ok(())
 }

@@ -150,6 +150,7 @@ pub(crate) fn effect(n: i32, state: EffectState) -> Effect {
         attempts: i32::from(went_out),
         first_sent_at: went_out.then(|| at(0)),
         unknown_since: in_doubt.then(|| at(0)),
+        charged: Vec::new(),
         created_at: at(0),
         updated_at: at(0),
     };

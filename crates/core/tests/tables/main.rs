@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 mod approval;
+mod budget;
 mod classify;
 mod correct;
 mod edit;

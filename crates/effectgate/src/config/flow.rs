@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 use effectgate_core::key::KeyPolicy;
 use serde::{Deserialize, Serialize};
 
-use super::provider::BackoffConfig;
+use super::{budget::BudgetConfig, provider::BackoffConfig};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -40,6 +40,9 @@ pub(crate) struct FlowConfig {
     pub(crate) retention: RetentionConfig,
     /// How long an effect may wait on the review desk before it alerts. Default 4 h: half a working day.
     pub(crate) review_alert_ms: i64,
+    /// Left out of what is hashed where there is none, so that a flow without one keeps its revision.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) budgets: Vec<BudgetConfig>,
     pub(crate) effects: BTreeMap<String, EffectConfig>,
     pub(crate) approval: Option<ApprovalConfig>,
 }
@@ -65,6 +68,7 @@ impl Default for FlowConfig {
             sla: None,
             retention: RetentionConfig::default(),
             review_alert_ms: 14_400_000,
+            budgets: Vec::new(),
             effects: BTreeMap::new(),
             approval: None,
         }

@@ -4,6 +4,7 @@
 //! The sections are plain serde structs, a file each; every default stands beside its member, with the reason.
 //! `effectgate.example.toml` is documentation, default and test fixture at once.
 
+mod budget;
 mod effective;
 mod environment;
 mod error;

@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{out::OutConfig, secret::Secret};
+use super::{budget::BudgetConfig, out::OutConfig, secret::Secret};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -83,6 +83,9 @@ pub(crate) struct ProviderConfig {
     pub(crate) retry_after_ms_max: i64,
     #[serde(default)]
     pub(crate) breaker: BreakerConfig,
+    /// How much may leave in a window of time. Default: no limit beyond the rate.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) budgets: Vec<BudgetConfig>,
     pub(crate) facts: Option<FactsConfig>,
     /// Not a choice; here to be refused with the reason.
     pub(crate) retry_unknown: Option<bool>,

@@ -123,6 +123,6 @@ fn was_answered(agg: &Aggregate, effect: Option<&Effect>) -> bool {
 }
 
 fn not_sent(agg: &Aggregate, switches: &[Switch]) -> OutAnswer {
-    let why = explain::reason(agg, switches).text;
+    let why = explain::reason(agg, switches, &[]).text;
     OutAnswer::NotSent { run: Box::new(view::run_view(agg, None, switches)), why }
 }

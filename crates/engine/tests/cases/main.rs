@@ -8,6 +8,7 @@ mod common;
 mod approvals;
 mod attempts;
 mod audit;
+mod budgets;
 mod correct;
 mod desk;
 mod edits;

@@ -16,6 +16,7 @@ use std::{
 use effectgate_core::{
     actor::{Actor, Person, SignIn, Subject},
     approval::{Verdict, Wish},
+    budget::Budget,
     flow::{
         ApprovalPolicy, EffectPolicy, Escalation, Flow, Impact, KeyFrom, LeaseBounds, Login, Retention, TargetRule,
     },
@@ -109,6 +110,7 @@ pub struct Options {
     pub separation: bool,
     pub link_in_answer: bool,
     pub ceiling: Ceiling,
+    pub budgets: Vec<Budget>,
     pub output_schema: Option<serde_json::Value>,
     pub payload_schema: Option<serde_json::Value>,
     /// Of the payloads of both effects.
@@ -152,6 +154,7 @@ impl Default for Options {
             separation: true,
             link_in_answer: false,
             ceiling: Ceiling::On,
+            budgets: vec![],
             output_schema: None,
             payload_schema: None,
             effect_schema: None,
@@ -309,7 +312,7 @@ impl World {
         loop {
             let report = self.dispatch().await;
             started += report.started;
-            if !report.more || report.started + report.diverted == 0 {
+            if !report.more || report.started + report.diverted + report.held == 0 {
                 return started;
             }
         }
@@ -484,6 +487,7 @@ pub fn policy(options: &Options, scripted: &Scripted) -> Policy {
     Policy {
         flows: BTreeMap::from(flows),
         providers: BTreeMap::from(providers),
+        budgets: options.budgets.clone(),
         ceiling: options.ceiling,
         public_url: "http://gate.test".into(),
         channels: options.channels.clone(),

@@ -27,8 +27,8 @@ use effectgate_core::{
 };
 use effectgate_engine::clock::Clock as _;
 use effectgate_store::{
-    ApiKeyRow, ApprovalFilter, ApprovalItem, ChainHead, Commit, Content, DueEffect, DueNotice, EffectFilter, Gauge,
-    Health, HouseCommit, HouseWrite, InboxFilter, JournalFilter, NewRun, Page, ProfileRow, Purged, ReplayFound,
+    ApiKeyRow, ApprovalFilter, ApprovalItem, ChainHead, ChargeRow, Commit, Content, DueEffect, DueNotice, EffectFilter,
+    Gauge, Health, HouseCommit, HouseWrite, InboxFilter, JournalFilter, NewRun, Page, ProfileRow, Purged, ReplayFound,
     ReplayItem, Reserved, Result, RunFilter, RunOverdue, RunRef, SessionRow, Store, TallyRow, TokenHit, UserRow,
 };
 use tokio::sync::Notify;
@@ -252,6 +252,8 @@ reads! {
     run_overdue(kind: RunOverdue, after: Option<RunId>, limit: u32) -> Vec<RunRef>;
     run_purge(limit: u32) -> Purged;
     effect_due(provider: &ProviderName, limit: u32) -> Vec<DueEffect>;
+    effect_waiting(provider: &ProviderName, limit: u32) -> Vec<DueEffect>;
+    charge_list(scopes: &[String], since: Timestamp) -> Vec<ChargeRow>;
     effect_lost(limit: u32) -> Vec<DueEffect>;
     effect_unknown(limit: u32) -> Vec<DueEffect>;
     effect_find(tenant: &Tenant, filter: &EffectFilter) -> Page<DueEffect>;

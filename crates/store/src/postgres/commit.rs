@@ -84,15 +84,21 @@ const ANSWERS: Shape = Shape { name: "a", columns: &[("run_id", Blob), ("call", 
 /// length of the journal is still the one that its caller read.
 ///
 /// The last line fails the whole statement (division by zero) if an effect that is to be changed is not there.
-const COMMIT: &str = concat!(
+macro_rules! commit_statement {
+    ($counts:literal, $judged:literal, $and:literal, $charge:literal, $tail:literal, $cells:literal) => {
+        concat!(
     "WITH held AS MATERIALIZED (
   SELECT o.*, r.at_seq, r.at_state, r.at_owner, r.at_fence, r.at_lease_end FROM {o}
   CROSS JOIN LATERAL (SELECT journal_seq AS at_seq, runs.state AS at_state, runs.owner AS at_owner,
       runs.fence AS at_fence, lease_expires_at AS at_lease_end
-    FROM runs WHERE runs.run_id = o.run_id AND runs.tenant = o.tenant FOR UPDATE) r),
+    FROM runs WHERE runs.run_id = o.run_id AND runs.tenant = o.tenant FOR UPDATE) r)",
+    $counts,
+    ",
 timed AS MATERIALIZED (SELECT *, ",
     now!(),
-    " AS clock FROM held),
+    " AS clock",
+    $judged,
+    " FROM held),
 won AS (UPDATE runs SET
     flow_revision = h.flow_revision, state = h.state, reason = h.reason, version = h.version, owner = h.owner,
     fence = h.fence,
@@ -118,23 +124,26 @@ won AS (UPDATE runs SET
         AND CASE h.sending WHEN 'live' THEN e.lease_expires_at > h.clock
           WHEN 'over' THEN e.lease_expires_at <= h.clock ELSE false END))
     AND NOT (h.switched AND EXISTS (SELECT 1 FROM switches s WHERE NOT s.enabled AND (s.scope, s.name) IN (('all', ''),
-      ('tenant', h.tenant), ('flow', h.s_flow), ('provider', h.s_provider), ('effect_type', h.s_type))))
+      ('tenant', h.tenant), ('flow', h.s_flow), ('provider', h.s_provider), ('effect_type', h.s_type))))",
+    $and,
+    "
   RETURNING runs.run_id, runs.lease_since, runs.lease_expires_at, h.clock),
 fx AS MATERIALIZED (SELECT e.* FROM {e} WHERE (e.run_id IN (SELECT run_id FROM won)) IS TRUE),
 fx_new AS (INSERT INTO effects (run_id, n, type, target, provider, executor, state, reason, payload, decided,
     provider_key, external_id, fence, attempts, due_at, lease_expires_at, first_sent_at, unknown_since, created_at,
-    updated_at)
+    updated_at, charged)
   SELECT run_id, n, type, target, provider, executor, state, reason, payload, decided, provider_key, external_id, fence,
     attempts, due_at, ",
     now!(),
-    " + sending_ms * 1000, first_sent_at, unknown_since, created_at, updated_at
+    " + sending_ms * 1000, first_sent_at, unknown_since, created_at, updated_at, charged
   FROM fx WHERE is_new),
 fx_old AS (UPDATE effects t SET state = f.state, reason = f.reason, payload = f.payload, decided = f.decided,
     external_id = f.external_id, fence = f.fence, attempts = f.attempts, due_at = f.due_at,
     lease_expires_at = CASE WHEN f.sends_on THEN t.lease_expires_at ELSE ",
     now!(),
     " + f.sending_ms * 1000 END,
-    first_sent_at = f.first_sent_at, unknown_since = f.unknown_since, updated_at = f.updated_at
+    first_sent_at = f.first_sent_at, unknown_since = f.unknown_since, updated_at = f.updated_at,
+    charged = f.charged
   FROM fx f WHERE t.run_id = f.run_id AND t.n = f.n AND NOT f.is_new RETURNING 1),
 att AS (INSERT INTO attempts (run_id, effect_n, fence, started_at, ended_at, class, phase, bytes_sent, status, detail,
     handle)
@@ -168,15 +177,27 @@ an AS (INSERT INTO answers (run_id, call, body)
 nt AS (INSERT INTO notices (run_id, n, tenant, kind, dedupe, state, attempts, due_at)
   SELECT * FROM {m} WHERE (m.run_id IN (SELECT run_id FROM won)) IS TRUE),
 jn AS (INSERT INTO journal (run_id, seq, at, kind, entry, hash, op)
-  SELECT * FROM {j} WHERE (j.run_id IN (SELECT run_id FROM won)) IS TRUE)
+  SELECT * FROM {j} WHERE (j.run_id IN (SELECT run_id FROM won)) IS TRUE)",
+    $charge,
+    "
 SELECT run_id, lease_since, lease_expires_at, clock,
-  1 / CASE WHEN (SELECT count(*) FROM fx WHERE NOT is_new) = (SELECT count(*) FROM fx_old) THEN 1 ELSE 0 END
-FROM won"
-);
+  1 / CASE WHEN (SELECT count(*) FROM fx WHERE NOT is_new) = (SELECT count(*) FROM fx_old) THEN 1 ELSE 0 END",
+            $cells,
+            "
+FROM won",
+            $tail
+        )
+    };
+}
+pub(super) use commit_statement;
 
-pub(super) static COMMIT_SQL: LazyLock<String> = LazyLock::new(|| {
-    expand(COMMIT, &[&RUNS, &EFFECTS, &ATTEMPTS, &APPROVALS, &ASKED, &TOKENS, &CONTENTS, &ANSWERS, &NOTICES, &ENTRIES])
-});
+const COMMIT: &str = commit_statement!("", "", "", "", "", "");
+
+/// The rows of a transition, in the order of [`rows`].
+pub(super) const SHAPES: [&Shape; 10] =
+    [&RUNS, &EFFECTS, &ATTEMPTS, &APPROVALS, &ASKED, &TOKENS, &CONTENTS, &ANSWERS, &NOTICES, &ENTRIES];
+
+pub(super) static COMMIT_SQL: LazyLock<String> = LazyLock::new(|| expand(COMMIT, &SHAPES));
 
 impl Work for Transition {
     type Answer = Commit;
@@ -190,27 +211,7 @@ impl Work for Transition {
     }
 
     fn rows<'a>(ops: &[(&'a Self, OpId)]) -> Result<Vec<Rows<'a>>> {
-        let [mut runs, mut effects, mut attempts, mut approvals, mut asked, mut tokens] =
-            [&RUNS, &EFFECTS, &ATTEMPTS, &APPROVALS, &ASKED, &TOKENS].map(Rows::new);
-        let [mut contents, mut answers, mut notices, mut entries] =
-            [&CONTENTS, &ANSWERS, &NOTICES, &ENTRIES].map(Rows::new);
-        for (t, id) in ops {
-            push(&mut runs, t);
-            effect::push_all(&mut effects, &t.effects);
-            for attempt in &t.attempts {
-                effect::push_attempt(&mut attempts, attempt)?;
-            }
-            approval::push_all(&mut approvals, &t.approvals)?;
-            asked::push_all(&mut asked, &t.run.tenant, &t.approvals);
-            t.tokens.iter().for_each(|token| approval::push_token(&mut tokens, token));
-            push_content(&mut contents, t);
-            push_answer(&mut answers, t);
-            for told in &t.notices {
-                notice::push(&mut notices, &t.run.tenant, &t.run.id, told)?;
-            }
-            t.entries.iter().for_each(|entry| journal::push(&mut entries, entry, *id));
-        }
-        Ok(vec![runs, effects, attempts, approvals, asked, tokens, contents, answers, notices, entries])
+        rows(ops)
     }
 
     fn read(row: &Row) -> Result<(RunId, Commit)> {
@@ -240,6 +241,30 @@ impl Work for Transition {
     fn is_change(answer: &Commit) -> bool {
         matches!(answer, Commit::Committed { .. })
     }
+}
+
+pub(super) fn rows<'a>(ops: &[(&'a Transition, OpId)]) -> Result<Vec<Rows<'a>>> {
+    let [mut runs, mut effects, mut attempts, mut approvals, mut asked, mut tokens] =
+        [&RUNS, &EFFECTS, &ATTEMPTS, &APPROVALS, &ASKED, &TOKENS].map(Rows::new);
+    let [mut contents, mut answers, mut notices, mut entries] =
+        [&CONTENTS, &ANSWERS, &NOTICES, &ENTRIES].map(Rows::new);
+    for (t, id) in ops {
+        push(&mut runs, t);
+        effect::push_all(&mut effects, &t.effects)?;
+        for attempt in &t.attempts {
+            effect::push_attempt(&mut attempts, attempt)?;
+        }
+        approval::push_all(&mut approvals, &t.approvals)?;
+        asked::push_all(&mut asked, &t.run.tenant, &t.approvals);
+        t.tokens.iter().for_each(|token| approval::push_token(&mut tokens, token));
+        push_content(&mut contents, t);
+        push_answer(&mut answers, t);
+        for told in &t.notices {
+            notice::push(&mut notices, &t.run.tenant, &t.run.id, told)?;
+        }
+        t.entries.iter().for_each(|entry| journal::push(&mut entries, entry, *id));
+    }
+    Ok(vec![runs, effects, attempts, approvals, asked, tokens, contents, answers, notices, entries])
 }
 
 /// The first four cells of an answer: the run, its lease's beginning and end, and the database's clock.

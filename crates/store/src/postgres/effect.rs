@@ -39,6 +39,26 @@ pub(super) async fn due(pool: &Pool, provider: &ProviderName, limit: u32) -> Res
     pool.list(DUE, &[&provider.as_str(), &i64::from(limit)], row::due_effect).await
 }
 
+/// As above, for what waits for a budget: room may have come before its moment.
+pub(super) const WAITING: &str = concat!(
+    "SELECT ",
+    run_columns!(),
+    ", ",
+    effect_columns!(),
+    " FROM effects e JOIN runs r ON r.run_id = e.run_id
+WHERE e.provider = $1 AND e.state = 'pending' AND e.executor = 'dispatcher'
+  AND e.reason IN ('budget_used_up', 'budget_too_small') AND e.due_at > (SELECT ",
+    now!(),
+    ")
+  AND NOT EXISTS (SELECT 1 FROM switches s WHERE NOT s.enabled AND (s.scope, s.name) IN (('all', ''),
+    ('tenant', r.tenant), ('flow', r.flow), ('provider', e.provider), ('effect_type', e.type)))
+ORDER BY e.due_at, e.run_id, e.n LIMIT $2"
+);
+
+pub(super) async fn waiting(pool: &Pool, provider: &ProviderName, limit: u32) -> Result<Vec<DueEffect>> {
+    pool.list(WAITING, &[&provider.as_str(), &i64::from(limit)], row::due_effect).await
+}
+
 pub(super) const LOST: &str = concat!(
     "SELECT ",
     run_columns!(),
@@ -190,22 +210,24 @@ pub(super) const EFFECTS: Shape = Shape {
         ("created_at", Int),
         ("updated_at", Int),
         ("is_new", Flag),
+        ("charged", Text),
     ],
 };
 
 /// Each effect once, as it shall be in the end: one statement changes a row once.
-pub(super) fn push_all<'a>(rows: &mut Rows<'a>, writes: &'a [EffectWrite]) {
+pub(super) fn push_all<'a>(rows: &mut Rows<'a>, writes: &'a [EffectWrite]) -> Result<()> {
     for (place, write) in writes.iter().enumerate() {
         let id = write.effect.id;
         if writes[place + 1..].iter().any(|later| later.effect.id == id) {
             continue;
         }
         let is_new = writes[..=place].iter().any(|w| w.effect.id == id && w.is_new);
-        push(rows, write, is_new);
+        push(rows, write, is_new)?;
     }
+    Ok(())
 }
 
-fn push<'a>(rows: &mut Rows<'a>, w: &'a EffectWrite, is_new: bool) {
+fn push<'a>(rows: &mut Rows<'a>, w: &'a EffectWrite, is_new: bool) -> Result<()> {
     let e = &w.effect;
     let sends_on = e.state == EffectState::Sending && e.executor == Executor::Dispatcher && w.sending_ms.is_none();
     rows.push([
@@ -231,7 +253,9 @@ fn push<'a>(rows: &mut Rows<'a>, w: &'a EffectWrite, is_new: bool) {
         e.created_at.micros().into(),
         e.updated_at.micros().into(),
         is_new.into(),
+        row::charged_cell(e)?.into(),
     ]);
+    Ok(())
 }
 
 pub(super) const ATTEMPTS: Shape = Shape {

@@ -21,6 +21,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/postgres/0001_init.sql"),
     include_str!("../../migrations/postgres/0002_people.sql"),
     include_str!("../../migrations/postgres/0003_replays.sql"),
+    include_str!("../../migrations/postgres/0004_budgets.sql"),
 ];
 
 /// The migration that makes `asked`; what SQL alone cannot fill in is filled in beside it.

@@ -8,6 +8,8 @@
 mod approval;
 mod asked;
 mod batch;
+mod charge;
+mod charged;
 mod columns;
 mod commit;
 mod connect;

@@ -5,8 +5,8 @@ use effectgate_testkit::pg::test_database;
 use tokio_postgres::NoTls;
 
 use super::{
-    PgStore, approval, asked, commit, doubt, effect, health, house, journal, notice, profile, purge, replay, reserve,
-    run, search, session, tally,
+    PgStore, approval, asked, charge, charged, commit, doubt, effect, health, house, journal, notice, profile, purge,
+    replay, reserve, run, search, session, tally,
 };
 use crate::Store as _;
 
@@ -39,6 +39,7 @@ INSERT INTO asked SELECT run_id, 1, m, 't' || created_at % 5, created_at % 3, cr
     (VALUES (''), ('role:a'), ('mail:' || 1)) v (m);
 INSERT INTO flows SELECT 't' || n % 5, 'f' || n FROM generate_series(1, 500) n;
 INSERT INTO sessions SELECT sha256(run_id), tenant, 'u' || created_at, '{}', 1, 1, created_at FROM runs;
+INSERT INTO charges SELECT 's' || n % 500, n, n + 1, 1 FROM generate_series(1, 20000) n;
 INSERT INTO tallies SELECT 't' || n % 5, n / 50, 'x', n, 1 FROM generate_series(1, 20000) n;
 INSERT INTO profiles SELECT tenant, 'user:' || created_at, 'oidc', 'n', NULL, '[]', NULL, NULL, 1, 1 FROM runs;
 ANALYZE";
@@ -48,6 +49,10 @@ fn statements() -> Vec<(&'static str, &'static str, bool)> {
     [
         ("reserve", reserve::RESERVE_SQL.as_str(), true),
         ("commit", commit::COMMIT_SQL.as_str(), true),
+        ("commit that charges", charged::CHARGED_SQL.as_str(), true),
+        ("charges", charge::LIST, true),
+        ("charges dropped", charge::DROP_OVER, true),
+        ("effects waiting", effect::WAITING, true),
         ("look again", doubt::LOOK, true),
         ("barrier", doubt::BARRIER, false),
         ("run", run::BY_ID, true),
@@ -148,6 +153,7 @@ async fn every_statement_prepares_and_follows_an_index() {
         let whole = plan.iter().find(|line| {
             [
                 "runs",
+                "charges",
                 "effects",
                 "approvals",
                 "approval_tokens",

@@ -14,6 +14,7 @@ use effectgate_core::{
 use tokio_postgres::Row;
 
 use super::{
+    charge,
     columns::{Kind::*, Rows, Shape, expand, params},
     pool::Pool,
     replay,
@@ -29,10 +30,11 @@ use crate::{
 pub(super) async fn purge(pool: &Pool, limit: u32) -> Result<Purged> {
     let runs = remove(pool, EXPIRED_RUNS, &PURGE_RUNS_SQL, Removed::Run, limit).await?;
     let contents = remove(pool, EXPIRED_CONTENTS, &PURGE_CONTENTS_SQL, Removed::Content, limit).await?;
-    let limit = i64::from(limit);
+    let (limit_rows, limit) = (limit, i64::from(limit));
     pool.write(DROP_JOURNALS, &[&limit]).await?;
     pool.write(DROP_SESSIONS, &[&limit]).await?;
     replay::purge(pool, limit).await?;
+    charge::drop_over(pool, limit_rows).await?;
     Ok(Purged { runs, contents })
 }
 

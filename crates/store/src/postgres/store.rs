@@ -15,15 +15,16 @@ use effectgate_core::{
 };
 
 use super::{
-    PgStore, approval, asked, effect, health, house, journal, notice, profile, purge, replay, run, search, session,
-    tally,
+    PgStore, approval, asked, charge, effect, health, house, journal, notice, profile, purge, replay, run, search,
+    session, tally,
 };
 use crate::{
     Result, Store,
     types::{
-        ApiKeyRow, ApprovalFilter, ApprovalItem, ChainHead, Commit, Content, DueEffect, DueNotice, EffectFilter, Gauge,
-        Health, HouseCommit, HouseWrite, InboxFilter, JournalFilter, NewRun, Page, ProfileRow, Purged, ReplayFound,
-        ReplayItem, Reserved, RunFilter, RunOverdue, RunRef, SessionRow, TallyRow, TokenHit, UserRow,
+        ApiKeyRow, ApprovalFilter, ApprovalItem, ChainHead, ChargeRow, Commit, Content, DueEffect, DueNotice,
+        EffectFilter, Gauge, Health, HouseCommit, HouseWrite, InboxFilter, JournalFilter, NewRun, Page, ProfileRow,
+        Purged, ReplayFound, ReplayItem, Reserved, RunFilter, RunOverdue, RunRef, SessionRow, TallyRow, TokenHit,
+        UserRow,
     },
 };
 
@@ -72,6 +73,12 @@ impl Store for PgStore {
     }
     async fn effect_due(&self, provider: &ProviderName, limit: u32) -> Result<Vec<DueEffect>> {
         effect::due(&self.pool, provider, limit).await
+    }
+    async fn effect_waiting(&self, provider: &ProviderName, limit: u32) -> Result<Vec<DueEffect>> {
+        effect::waiting(&self.pool, provider, limit).await
+    }
+    async fn charge_list(&self, scopes: &[String], since: Timestamp) -> Result<Vec<ChargeRow>> {
+        charge::list(&self.pool, scopes, since).await
     }
     async fn effect_lost(&self, limit: u32) -> Result<Vec<DueEffect>> {
         effect::lost(&self.pool, limit).await

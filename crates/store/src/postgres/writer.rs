@@ -23,6 +23,7 @@ use tokio::{
 
 use super::{
     batch::{self, OpId, Slot, Waiting, Work},
+    charged::{self, Charged},
     commit::makes_work,
     connect::Target,
     house,
@@ -220,6 +221,8 @@ struct Batch {
     reserves: Vec<Waiting<NewRun>>,
     place_of: HashMap<RunId, usize>,
     commits: Vec<Waiting<Transition>>,
+    /// Those that charge budgets go one by one.
+    charged: Vec<Waiting<Charged>>,
     houses: Vec<(Box<HouseWrite>, Answer<HouseCommit>)>,
 }
 
@@ -246,13 +249,18 @@ async fn work(mut slot: Slot, mut queue: mpsc::Receiver<Job>, at_work: Arc<AtWor
 }
 
 async fn run(slot: &mut Slot, batch: Batch, wake: &Wake) {
-    let Batch { mut reserves, mut commits, houses, .. } = batch;
+    let Batch { mut reserves, mut commits, charged, houses, .. } = batch;
     // Rows are locked in the order in which they stand: the same everywhere, so that replicas do not lock crosswise.
     reserves.sort_by_key(|w| w.op.run_id());
     commits.sort_by_key(|w| w.op.run_id());
-    let nudge = commits.iter().any(|w| makes_work(&w.op)) || reserves.iter().any(|w| w.op.lease_ms.is_none());
+    let nudge = commits.iter().any(|w| makes_work(&w.op))
+        || charged.iter().any(|w| makes_work(&w.op.0))
+        || reserves.iter().any(|w| w.op.lease_ms.is_none());
     batch::run(slot, reserves).await;
     batch::run(slot, commits).await;
+    for waiting in charged {
+        charged::run(slot, waiting).await;
+    }
     for (write, answer) in houses {
         let written = match slot.link().await {
             Ok(link) => house::commit(link, &write).await,
@@ -302,7 +310,12 @@ impl Batch {
             Op::Reserve(new, answer) => self.reserve(*new, answer),
             Op::Commit(transition, answer) => {
                 self.runs.insert(transition.run.id);
-                self.commits.push(Waiting { id: OpId::next(), op: *transition, answers: vec![answer] });
+                let (id, answers) = (OpId::next(), vec![answer]);
+                if transition.charges.is_empty() {
+                    self.commits.push(Waiting { id, op: *transition, answers });
+                } else {
+                    self.charged.push(Waiting { id, op: Charged(*transition), answers });
+                }
             }
             Op::House(write, answer) => self.houses.push((write, answer)),
         }

@@ -1,13 +1,17 @@
 //! Rows of `effects` and `attempts`.
 
 use effectgate_core::{
+    budget::Charged,
     effect::{Attempt, AttemptEnd, Effect, EffectState, Executor},
     ids::{EffectId, EffectType, Fence, ProviderName},
     retry::Class,
 };
 
-use super::{Cells, RUNS, Reader, of_word, run, table};
-use crate::{Result, types::DueEffect};
+use super::{Cells, RUNS, Reader, json, of_word, run, table};
+use crate::{
+    Result,
+    types::{ChargeRow, DueEffect},
+};
 
 table!(
     EFFECTS,
@@ -33,6 +37,7 @@ table!(
     unknown_since,
     created_at,
     updated_at,
+    charged,
 );
 table!(
     ATTEMPTS,
@@ -51,6 +56,8 @@ table!(
     detail,
     handle,
 );
+
+table!(CHARGES, charge_columns, "charges", "g", scope, window_start, window_end, used);
 
 pub(crate) fn effect<C: Cells>(cells: &C) -> Result<Effect> {
     effect_at(cells, 0)
@@ -80,8 +87,29 @@ fn effect_at<C: Cells>(cells: &C, offset: usize) -> Result<Effect> {
         attempts: r.small("attempts")?,
         first_sent_at: r.opt_time("first_sent_at")?,
         unknown_since: r.opt_time("unknown_since")?,
+        charged: charged(&r)?,
         created_at: r.time("created_at")?,
         updated_at: r.time("updated_at")?,
+    })
+}
+
+fn charged<C: Cells>(r: &Reader<'_, C>) -> Result<Vec<Charged>> {
+    let text = r.opt_text("charged")?;
+    text.map_or(Ok(Vec::new()), |text| serde_json::from_str(&text).map_err(|_| r.corrupt("charged")))
+}
+
+/// The cell of an effect's charges; NULL where it has none, so that no byte is written where no budget is.
+pub(crate) fn charged_cell(effect: &Effect) -> Result<Option<String>> {
+    if effect.charged.is_empty() { Ok(None) } else { json(&effect.charged).map(Some) }
+}
+
+pub(crate) fn charge<C: Cells>(cells: &C) -> Result<ChargeRow> {
+    let r = Reader::new(cells, &CHARGES, 0);
+    Ok(ChargeRow {
+        scope: r.text("scope")?,
+        start: r.time("window_start")?,
+        end: r.time("window_end")?,
+        used: r.int("used")?,
     })
 }
 

@@ -9,7 +9,7 @@ use effectgate_core::{
 };
 use rusqlite::{ToSql, named_params, params};
 
-use super::{approval, effect, journal, notice, tx::Tx};
+use super::{approval, charge, effect, journal, notice, tx::Tx};
 use crate::{Result, row, types::Commit};
 
 /// Everything the transition expects stands in the WHERE, so that it is judged at the write and not before.
@@ -38,7 +38,11 @@ WHERE run_id = :run AND tenant = :tenant AND journal_seq = :expected_seq
 RETURNING lease_since, lease_expires_at";
 
 pub(super) fn commit(tx: &Tx<'_>, t: &Transition) -> Result<Commit> {
+    if let Some(over) = charge::in_the_way(tx, &t.charges)? {
+        return Ok(over);
+    }
     let Some(lease) = update(tx, t)? else { return Ok(Commit::Lost) };
+    charge::add(tx, &t.charges)?;
     for write in &t.effects {
         effect::write(tx, write)?;
     }

@@ -35,6 +35,24 @@ pub(super) fn due(tx: &Tx<'_>, provider: &ProviderName, limit: u32) -> Result<Ve
     tx.list(DUE, params![provider.as_str(), tx.now.micros(), limit], |r| row::due_effect(r))
 }
 
+/// As above, for what waits for a budget: room may have come before its moment.
+pub(super) const WAITING: &str = concat!(
+    "SELECT ",
+    run_columns!(),
+    ", ",
+    effect_columns!(),
+    " FROM effects e INDEXED BY effects_waiting CROSS JOIN runs r ON r.run_id = e.run_id
+WHERE e.provider = ?1 AND e.state = 'pending' AND e.executor = 'dispatcher'
+  AND e.reason IN ('budget_used_up', 'budget_too_small') AND e.due_at > ?2
+  AND NOT EXISTS (SELECT 1 FROM switches s WHERE s.enabled = 0 AND (s.scope, s.name) IN (VALUES
+    ('all', ''), ('tenant', r.tenant), ('flow', r.flow), ('provider', e.provider), ('effect_type', e.type)))
+ORDER BY e.due_at, e.run_id, e.n LIMIT ?3"
+);
+
+pub(super) fn waiting(tx: &Tx<'_>, provider: &ProviderName, limit: u32) -> Result<Vec<DueEffect>> {
+    tx.list(WAITING, params![provider.as_str(), tx.now.micros(), limit], |r| row::due_effect(r))
+}
+
 pub(super) const LOST: &str = concat!(
     "SELECT ",
     run_columns!(),
@@ -160,15 +178,15 @@ pub(super) fn of_run(tx: &Tx<'_>, run: RunId) -> Result<Vec<Effect>> {
 const INSERT: &str =
     "INSERT INTO effects (run_id, n, type, target, provider, executor, state, reason, payload, decided,
   provider_key, external_id, fence, attempts, due_at, lease_expires_at, first_sent_at, unknown_since, created_at,
-  updated_at)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)";
+  updated_at, charged)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)";
 
 /// The run's compare-and-set protects its effects: nobody else can have changed them since they were read. What names
 /// the intention (type, target, provider, provider key) never changes.
 const UPDATE: &str =
     "UPDATE effects SET state = ?3, reason = ?4, payload = ?5, decided = ?6, external_id = ?7, fence = ?8,
   attempts = ?9, due_at = ?10, lease_expires_at = CASE WHEN ?11 THEN lease_expires_at ELSE ?12 END, first_sent_at = ?13,
-  unknown_since = ?14, updated_at = ?15
+  unknown_since = ?14, updated_at = ?15, charged = ?16
 WHERE run_id = ?1 AND n = ?2";
 
 pub(super) fn write(tx: &Tx<'_>, w: &EffectWrite) -> Result<()> {
@@ -193,6 +211,7 @@ pub(super) fn write(tx: &Tx<'_>, w: &EffectWrite) -> Result<()> {
         e.first_sent_at.map(Timestamp::micros),
         e.unknown_since.map(Timestamp::micros),
         e.updated_at.micros(),
+        row::charged_cell(e)?,
     ];
     match tx.run(UPDATE, values)? {
         1 => Ok(()),
@@ -223,6 +242,7 @@ fn insert(tx: &Tx<'_>, w: &EffectWrite) -> Result<()> {
         e.unknown_since.map(Timestamp::micros),
         e.created_at.micros(),
         e.updated_at.micros(),
+        row::charged_cell(e)?,
     ];
     tx.run(INSERT, values).map(drop)
 }

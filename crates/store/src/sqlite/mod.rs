@@ -6,6 +6,7 @@
 
 mod approval;
 mod asked;
+mod charge;
 mod clock;
 mod commit;
 mod effect;

@@ -4,7 +4,8 @@
 use rusqlite::Connection;
 
 use super::{
-    approval, asked, clock, effect, health, journal, migrate, notice, purge, replay, run, search, session, tally,
+    approval, asked, charge, clock, effect, health, journal, migrate, notice, purge, replay, run, search, session,
+    tally,
 };
 
 fn plan(conn: &Connection, sql: &str) -> Vec<String> {
@@ -43,6 +44,9 @@ fn no_periodic_statement_reads_a_whole_table() {
         ("lease over", run::LEASE_OVER),
         ("unchanged", run::UNCHANGED),
         ("effects due", effect::DUE),
+        ("effects waiting", effect::WAITING),
+        ("charges", charge::LIST),
+        ("charges dropped", charge::DROP_OVER),
         ("effects lost", effect::LOST),
         ("effects unknown", effect::UNKNOWN),
         ("effects in review", effect::REVIEW),
@@ -99,6 +103,8 @@ fn no_periodic_statement_reads_a_whole_table() {
                     " a",
                     " j",
                     " y",
+                    " g",
+                    "charges",
                 ]
                 .iter()
                 .any(|t| line.ends_with(t))

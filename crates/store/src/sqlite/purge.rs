@@ -5,7 +5,7 @@ use effectgate_core::{journal::Head, time::Timestamp};
 use rusqlite::{Row, params};
 
 use super::{
-    journal, replay,
+    charge, journal, replay,
     tx::{Tx, failed},
 };
 use crate::{
@@ -27,6 +27,7 @@ pub(super) fn purge(tx: &Tx<'_>, limit: u32) -> Result<Purged> {
     purge_journals(tx, limit)?;
     replay::purge(tx, limit)?;
     tx.run(DROP_SESSIONS, params![tx.now.micros(), limit])?;
+    charge::drop_over(tx, limit)?;
     Ok(Purged { runs: runs.len() as u64, contents: contents.len() as u64 })
 }
 

@@ -15,15 +15,16 @@ use effectgate_core::{
 };
 
 use super::{
-    SqliteStore, approval, asked, commit, effect, health, house, journal, notice, profile, purge, replay, run, search,
-    session, tally,
+    SqliteStore, approval, asked, charge, commit, effect, health, house, journal, notice, profile, purge, replay, run,
+    search, session, tally,
 };
 use crate::{
     Result, Store,
     types::{
-        ApiKeyRow, ApprovalFilter, ApprovalItem, ChainHead, Commit, Content, DueEffect, DueNotice, EffectFilter, Gauge,
-        Health, HouseCommit, HouseWrite, InboxFilter, JournalFilter, NewRun, Page, ProfileRow, Purged, ReplayFound,
-        ReplayItem, Reserved, RunFilter, RunOverdue, RunRef, SessionRow, TallyRow, TokenHit, UserRow,
+        ApiKeyRow, ApprovalFilter, ApprovalItem, ChainHead, ChargeRow, Commit, Content, DueEffect, DueNotice,
+        EffectFilter, Gauge, Health, HouseCommit, HouseWrite, InboxFilter, JournalFilter, NewRun, Page, ProfileRow,
+        Purged, ReplayFound, ReplayItem, Reserved, RunFilter, RunOverdue, RunRef, SessionRow, TallyRow, TokenHit,
+        UserRow,
     },
 };
 
@@ -79,6 +80,14 @@ impl Store for SqliteStore {
     async fn effect_due(&self, provider: &ProviderName, limit: u32) -> Result<Vec<DueEffect>> {
         let provider = provider.clone();
         self.pool.read(move |tx| effect::due(tx, &provider, limit)).await
+    }
+    async fn effect_waiting(&self, provider: &ProviderName, limit: u32) -> Result<Vec<DueEffect>> {
+        let provider = provider.clone();
+        self.pool.read(move |tx| effect::waiting(tx, &provider, limit)).await
+    }
+    async fn charge_list(&self, scopes: &[String], since: Timestamp) -> Result<Vec<ChargeRow>> {
+        let scopes = scopes.to_vec();
+        self.pool.read(move |tx| charge::list(tx, &scopes, since)).await
     }
     async fn effect_lost(&self, limit: u32) -> Result<Vec<DueEffect>> {
         self.pool.read(move |tx| effect::lost(tx, limit)).await

@@ -19,6 +19,8 @@ use effectgate_core::{
 };
 use effectgate_store::{Commit, HouseWrite, NewRun, Reserved, Store};
 
+/// The newest migration of both twins.
+pub const SCHEMA: i64 = 4;
 pub const LEASE_MS: i64 = 60_000;
 pub const DAY_MS: i64 = 86_400_000;
 
@@ -129,7 +131,7 @@ pub async fn commit(store: &Arc<dyn Store>, transition: Transition) -> Aggregate
 pub async fn committed_lease(store: &Arc<dyn Store>, transition: Transition) -> Option<Lease> {
     match store.commit(transition).await.unwrap() {
         Commit::Committed { lease } => lease,
-        Commit::Lost => panic!("lost"),
+        other => panic!("{other:?}"),
     }
 }
 
@@ -159,6 +161,7 @@ pub fn effect(run: RunId, n: i32, now: Timestamp) -> Effect {
         attempts: 0,
         first_sent_at: None,
         unknown_since: None,
+        charged: Vec::new(),
         created_at: now,
         updated_at: now,
         effect_type,
@@ -351,7 +354,8 @@ pub async fn chain(store: &Arc<dyn Store>, run: RunId) -> Vec<effectgate_core::j
 }
 
 /// Takes back what the migrations from 0002 on made in both twins; the data of the first schema stays.
-pub const UNDO_PEOPLE: &str = "DROP TABLE replay_items; DROP TABLE replays; DROP INDEX runs_correcting;
+pub const UNDO_PEOPLE: &str = "DROP TABLE charges; DROP INDEX effects_waiting; ALTER TABLE effects DROP COLUMN charged;
+DROP TABLE replay_items; DROP TABLE replays; DROP INDEX runs_correcting;
 ALTER TABLE runs DROP COLUMN corrects; DROP TABLE asked; DROP TABLE flows; DROP TABLE profiles; DROP TABLE tallies;
 DROP INDEX sessions_of; ALTER TABLE approvals DROP COLUMN edits; ALTER TABLE runs DROP COLUMN journal_kept_ms; DELETE FROM schema_migrations WHERE number >= 2";
 

@@ -11,6 +11,7 @@
 
 pub mod approval;
 pub mod batch;
+pub mod budget;
 pub mod commit;
 pub mod effect;
 pub mod fixtures;
@@ -38,6 +39,10 @@ pub trait Bench: Send + Sync + Sized {
     /// `None` if the database is not installed here; the bench has said so.
     async fn new() -> Option<Self>;
     fn store(&self) -> Arc<dyn Store>;
+    /// A second handle on the same database: another replica, where the database allows one.
+    async fn other(&self) -> Arc<dyn Store> {
+        self.store()
+    }
     /// Lets time pass as the database sees it: leases end, dues come. A store whose clock cannot be moved moves
     /// [`TIMES`] into the past instead.
     async fn advance(&self, ms: i64);
@@ -64,6 +69,7 @@ pub const TIMES: &[(&str, &[&str])] = &[
             "content_expires_at",
         ],
     ),
+    ("charges", &["window_start", "window_end"]),
     ("effects", &["due_at", "lease_expires_at", "first_sent_at", "unknown_since", "created_at", "updated_at"]),
     ("attempts", &["started_at", "ended_at"]),
     ("approvals", &["created_at", "expires_at", "next_step_at", "decided_at"]),
@@ -107,6 +113,20 @@ macro_rules! conformance {
                 an_effect_that_is_not_there_cannot_be_changed
                 an_attempt_ends_once_started
                 a_forked_journal_is_refused
+            }
+            budget {
+                a_charge_is_added_with_what_it_is_for
+                a_count_without_room_writes_nothing_and_says_until_when
+                of_several_counts_all_are_charged_or_none
+                a_lost_commit_charges_nothing
+                what_is_given_back_is_free_again
+                a_limit_is_judged_where_nothing_is_added
+                the_next_window_begins_with_nothing
+                of_64_claims_at_once_a_budget_of_10_lets_10_go
+                claims_of_crossed_counts_do_not_wait_for_each_other_for_ever
+                an_effect_keeps_what_it_was_charged
+                a_window_that_is_over_is_purged_after_a_day
+                what_waits_for_a_budget_is_found_in_its_order
             }
             guard {
                 a_live_guard_takes_the_owner_with_its_fence_only

@@ -55,10 +55,10 @@ const OUT: &[Code] = &[
 /// What an operation adds of its own.
 fn own(operation: &str) -> Vec<Code> {
     use Code::{
-        AlreadyDecided, ApprovalOver, BadKey, BadLease, CannotDecide, CorrectionKey, EffectDiffers, EffectNotBegun,
-        EffectsChanged, EffectsOpen, InvalidEdit, InvalidOutput, InvalidPayload, KeyPoisoned, LeaseLost,
-        LocalAccountsOff, LoginRequired, NotInAudience, NotQualified, NothingChanged, PayloadConflict, ReplayExpired,
-        SeparationOfDuties, SwitchOff, TooManyEdits, UnknownClass, UnknownFlow, WrongState,
+        AlreadyDecided, ApprovalOver, BadKey, BadLease, BudgetUsedUp, CannotDecide, CorrectionKey, EffectDiffers,
+        EffectNotBegun, EffectsChanged, EffectsOpen, InvalidEdit, InvalidOutput, InvalidPayload, KeyPoisoned,
+        LeaseLost, LocalAccountsOff, LoginRequired, NotInAudience, NotQualified, NothingChanged, PayloadConflict,
+        ReplayExpired, SeparationOfDuties, SwitchOff, TooManyEdits, UnknownClass, UnknownFlow, WrongState,
     };
     let (own, reason): (&[Code], bool) = match operation {
         "reserve" => (&[BadKey, BadLease, UnknownFlow, InvalidPayload, PayloadConflict], false),
@@ -67,7 +67,7 @@ fn own(operation: &str) -> Vec<Code> {
         "propose" => (&[InvalidOutput, LeaseLost, UnknownFlow], false),
         "complete" => (&[LeaseLost, EffectsOpen], false),
         "fail" => (&[LeaseLost, EffectsOpen, UnknownClass, UnknownFlow], false),
-        "begin_effect" => (&[InvalidPayload, EffectDiffers, LeaseLost, SwitchOff, UnknownFlow], false),
+        "begin_effect" => (&[InvalidPayload, EffectDiffers, LeaseLost, SwitchOff, BudgetUsedUp, UnknownFlow], false),
         "settle_effect" => (&[LeaseLost, EffectNotBegun], false),
         "resolve_effect" => (&[WrongState, KeyPoisoned], true),
         "cancel_effect" | "release_run" | "close_run" | "withdraw_approval" => (&[WrongState], true),

@@ -97,6 +97,7 @@ codes! {
     WrongState = "wrong_state", CONFLICT, "From this state there is no such way";
     KeyPoisoned = "key_poisoned", CONFLICT, "The provider would only repeat an error that it keeps";
     ReplayExpired = "replay_expired", CONFLICT, "This plan may not be executed any more";
+    BudgetUsedUp = "budget_used_up", CONFLICT, "A budget is used up";
     SwitchOff = "switch_off", CONFLICT, "Actions are switched off";
     InFlight = "in_flight", CONFLICT, "A request with this key is under way";
     OutcomeUnknown = "outcome_unknown", CONFLICT, "Whether it happened is not known";

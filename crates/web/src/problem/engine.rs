@@ -43,6 +43,10 @@ impl From<EngineError> for Problem {
                 if let Some(run) = run { problem.with("run", &run) } else { problem }
             }
             EngineError::ReplayExpired { .. } => Self::new(Code::ReplayExpired, said),
+            EngineError::BudgetUsedUp { until: Some((until, wait_ms)), .. } => {
+                Self::new(Code::BudgetUsedUp, said).with("until", &until).retry_after_ms(wait_ms)
+            }
+            EngineError::BudgetUsedUp { until: None, .. } => Self::new(Code::BudgetUsedUp, said),
             EngineError::SwitchOff => Self::new(Code::SwitchOff, said),
             EngineError::NotEntitled => Self::new(Code::Forbidden, said),
             EngineError::ReasonRequired => Self::new(Code::ReasonRequired, said).at("/reason"),

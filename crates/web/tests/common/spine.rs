@@ -211,6 +211,7 @@ fn policy(options: &Options, scripted: &Scripted) -> Policy {
     Policy {
         flows: BTreeMap::from([(FlowName::new("ticket"), flow)]),
         providers: BTreeMap::from(providers),
+        budgets: vec![],
         ceiling: options.ceiling,
         public_url: "http://gate.test".into(),
         channels: Channels::default(),

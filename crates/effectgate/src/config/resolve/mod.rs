@@ -2,6 +2,7 @@
 //! either the whole policy comes out, or all faults do.
 
 mod approval;
+mod budget;
 mod effect;
 mod flow;
 mod http;
@@ -76,12 +77,14 @@ pub(crate) fn resolve(config: &Config, folder: &Path, environment: &Environment)
     let channels = notify::channels(&mut judge, config);
     let alerts = notify::alerts(&mut judge, config);
     let flows = flow::flows(&mut judge, config);
+    let budgets = budget::budgets(&mut judge, config);
     let people = people::people(&mut judge, &config.auth);
     sources::judge(&mut judge, config);
     let whole = (|| {
         let policy = Policy {
             flows: flows?,
             providers: providers?,
+            budgets,
             ceiling,
             public_url: public_url?,
             channels,

@@ -2,6 +2,7 @@
 //! workers' pace, versions. Secrets are not here at all: the engine's policy holds none. To change something, change the
 //! config and restart.
 
+mod budgets;
 mod flows;
 mod providers;
 
@@ -12,7 +13,7 @@ use effectgate_engine::{EngineError, policy::Policy};
 use effectgate_store::Health;
 use http::StatusCode;
 
-use self::{flows::FlowBlock, providers::ProviderBlock};
+use self::{budgets::BudgetLine, flows::FlowBlock, providers::ProviderBlock};
 use super::{
     answer::{self, Frame},
     listing::words,
@@ -28,6 +29,7 @@ struct SettingsPage {
     frame: Frame,
     flows: Vec<FlowBlock>,
     providers: Vec<ProviderBlock>,
+    budgets: Vec<BudgetLine>,
     alerts: Vec<AlertLine>,
     house: Vec<Setting>,
 }
@@ -70,6 +72,7 @@ async fn build(visit: &Visit) -> Result<SettingsPage> {
         frame: Frame::english("Settings", visit),
         flows: policy.flows.values().map(FlowBlock::new).collect(),
         providers: policy.providers.values().map(|provider| ProviderBlock::new(provider)).collect(),
+        budgets: engine.budgets_now().await?.iter().map(BudgetLine::new).collect(),
         alerts: policy.alerts.iter().map(alert).collect(),
         house: house(policy, &health),
     })
