@@ -71,7 +71,7 @@ async fn build(visit: &Visit) -> Result<SettingsPage> {
     Ok(SettingsPage {
         frame: Frame::english("Settings", visit),
         flows: policy.flows.values().map(FlowBlock::new).collect(),
-        providers: policy.providers.values().map(|provider| ProviderBlock::new(provider)).collect(),
+        providers: policy.providers.values().map(ProviderBlock::new).collect(),
         budgets: engine.budgets_now().await?.iter().map(BudgetLine::new).collect(),
         alerts: policy.alerts.iter().map(alert).collect(),
         house: house(policy, &health),
