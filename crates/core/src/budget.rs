@@ -1,6 +1,6 @@
 //! Budgets: how many effects, or how much money, may leave in a window of time. Pure: which budgets an effect counts
-//! against ([`wants`]), in which windows it finds room ([`plan`]), what a wait looks like ([`hold`]) and when a charge
-//! is given back ([`give_back`]). The store adds in the very transaction that writes the attempt.
+//! against ([`wants`]), in which windows it finds room ([`plan()`]), what a wait looks like ([`hold()`]) and when a
+//! charge is given back ([`give_back`]). The store adds in the very transaction that writes the attempt.
 //!
 //! A charge is made for an effect, not for an attempt: a re-issue with the same provider key charges nothing more. An
 //! effect whose outcome nobody knows keeps its charge; one that provably did not happen gives it back. What finds no
