@@ -9,7 +9,7 @@ use effectgate_core::{
     switch::Scope,
     time::Timestamp,
 };
-use effectgate_engine::{EngineError, check::Asked, inline::Begun};
+use effectgate_engine::{EngineError, check::Asked, inline::Begun, propose::Proposal};
 
 use crate::common::*;
 
@@ -258,9 +258,9 @@ async fn a_proposal_whose_amount_cannot_be_read_is_refused_where_it_is_made() {
     let held = world.grant("k", "worker-1").await;
 
     let asked = asked(&[("note", "t", r#"{"amount":12.50}"#)]);
-    let refused = world.engine.propose(&world.call(&held, "proposal", "x"), &asked).await;
+    let answer = world.engine.propose(&world.call(&held, "proposal", "x"), &asked).await.unwrap().answer;
 
-    let Err(EngineError::InvalidOutput { findings, .. }) = refused else { panic!("{refused:?}") };
+    let Proposal::Invalid { findings, .. } = answer else { panic!("{answer:?}") };
     assert_eq!(findings[0].pointer, "/effects/0/payload/amount");
     assert!(findings[0].message.contains("flow ticket, 1000 of /amount an hour for each target"), "{findings:?}");
 }

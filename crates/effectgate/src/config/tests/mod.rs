@@ -50,7 +50,7 @@ fn the_example_starts() {
     assert!(matches!(database, DatabaseSettings::Sqlite { path, .. } if path.ends_with("effectgate.db")));
     assert_eq!((policy.ceiling, policy.public_url.as_str()), (Ceiling::On, "http://127.0.0.1:8787"));
     assert!(policy.channels.mail.is_some() && policy.channels.chat.is_some());
-    assert_eq!((policy.alerts.len(), policy.alerts[0].on.len()), (1, 10));
+    assert_eq!((policy.alerts.len(), policy.alerts[0].on.len()), (1, 11));
     let names: Vec<&str> = policy.providers.keys().map(ProviderName::as_str).collect();
     assert_eq!(names, ["crm", "mail", "pay"]);
     let pay = &policy.providers[&ProviderName::new("pay")].provider;
