@@ -23,7 +23,9 @@ pub enum NotAllowed {
     Method(String),
     #[error("this door lets through paths below {0}")]
     Path(String),
-    #[error("a path has no empty segment, no . or .. segment and no backslash, however it is encoded")]
+    #[error(
+        "a path has no empty segment, no . or .. segment (;x behind it or not) and no backslash, however it is encoded"
+    )]
     Climbs,
     #[error("a path has at most {PATH_CHARS_MAX} characters before the query")]
     TooLong,
@@ -88,10 +90,12 @@ fn is_plain_as_it_stands(path: &str) -> bool {
     let segments: Vec<&str> = rest.split('/').collect();
     let last = segments.len() - 1;
     // `/v1/refunds/` and `/` end with a slash, which makes an empty last segment.
-    segments
-        .iter()
-        .enumerate()
-        .all(|(n, segment)| !matches!(*segment, "." | "..") && (!segment.is_empty() || n == last))
+    // Servlet containers take `;` and what follows off a segment before they look for dots.
+    let name = |segment: &str| segment.split(';').next().unwrap_or_default().to_owned();
+    segments.iter().enumerate().all(|(n, segment)| {
+        let is_there = !name(segment).is_empty() || (segment.is_empty() && n == last);
+        is_there && !matches!(name(segment).as_str(), "." | "..")
+    })
 }
 
 #[cfg(test)]
@@ -112,6 +116,7 @@ mod tests {
             ("/v1/refunds/re_1/cancel?x=../..", true),
             ("/v1/refunds?limit=1", true),
             ("/v2/a%2Fb", true),
+            ("/v2/a;version=1/b;c", true),
             ("/v2", true),
             ("/v1/refunds-all", false),
             ("/v1/charges", false),
@@ -142,6 +147,13 @@ mod tests {
                 "/v1/refunds//charges",
                 "/v1/refunds/./x",
                 "/v1/refunds/%00",
+                "/v1/refunds/..;/charges",
+                "/v1/refunds/..;x=1/charges",
+                "/v1/refunds/..%3b/charges",
+                "/v1/refunds/%2e%2e%3Bx/charges",
+                "/v1/refunds/.;/x",
+                "/v1/refunds/;/charges",
+                "/v1/refunds/;x",
                 "//evil.example/v1/refunds",
             ] {
                 assert_eq!(rules.judge(&Method::POST, path), Err(NotAllowed::Climbs), "{path}");
