@@ -2,7 +2,7 @@
 //! for byte. Cookies, credentials and what belongs to one connection are never kept, and our own credentials are cut out
 //! where a provider echoes them.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ops::RangeInclusive};
 
 use bytes::Bytes;
 use effectgate_core::outcome::Answer;
@@ -31,6 +31,9 @@ const KEPT: [&str; 11] = [
 ];
 /// A header longer than this describes nothing.
 const VALUE_BYTES_MAX: usize = 4_096;
+
+/// What ends an exchange. `100` to `199` do not, and a server that gave one as its answer would leave its caller waiting.
+const STATUSES: RangeInclusive<u16> = 200..=999;
 
 /// An answer as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,12 +86,15 @@ impl Kept {
         serde_json::to_string(&members).expect("texts and JSON texts always serialise")
     }
 
-    /// Reads a kept text; `None` for a result that is no answer.
+    /// Reads a kept text; `None` for a result that is no answer. What is kept of an answer holds here too: a result may be
+    /// a worker's, who ended the run under this key by another way, and a header that it made up would be ours to send.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let members: Members = serde_json::from_str(text).ok()?;
-        let body = BodyText { json: members.json, text: members.text, base64: members.base64 }.bytes().ok()?;
-        Some(Self { status: members.status, headers: members.headers, body, cut: members.cut })
+        let Members { status, mut headers, cut, json, text, base64 } = members;
+        let body = BodyText { json, text, base64 }.bytes().ok()?;
+        headers.retain(|name, _| KEPT.contains(&name.as_str()));
+        STATUSES.contains(&status).then_some(Self { status, headers, body, cut })
     }
 }
 
@@ -192,6 +198,20 @@ mod tests {
         let names: Vec<&str> = kept.headers.keys().map(String::as_str).collect();
         assert_eq!(names, ["content-type", "link"]);
         assert_eq!(kept.headers["link"], "<a>, <b>");
+    }
+
+    #[test]
+    fn a_result_that_a_worker_wrote_brings_no_header_and_no_status_that_an_answer_would_not() {
+        let forged =
+            r#"{"status":200,"headers":{"set-cookie":"s=1","transfer-encoding":"chunked","etag":"x"},"text":"y"}"#;
+
+        let kept = Kept::parse(forged).unwrap();
+
+        let names: Vec<&str> = kept.headers.keys().map(String::as_str).collect();
+        assert_eq!(names, ["etag"]);
+        for status in [0, 101, 199, 1000] {
+            assert_eq!(Kept::parse(&format!(r#"{{"status":{status}}}"#)), None, "{status}");
+        }
     }
 
     #[test]
