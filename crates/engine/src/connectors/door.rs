@@ -5,7 +5,7 @@
 use bytes::Bytes;
 use effectgate_core::effect::Effect;
 use http::{HeaderName, HeaderValue, Method, header};
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::SecretString;
 
 use super::{
     Faults,
@@ -66,6 +66,7 @@ impl Door {
         settings: &DoorSettings,
         auth: Option<&(String, SecretString)>,
         key: &KeyPlace,
+        redact: Redact,
         faults: &mut Faults,
     ) -> Self {
         for path in &settings.rules.paths {
@@ -83,12 +84,7 @@ impl Door {
                 faults.add("out.headers", format!("{name} cannot be the caller's"), advice);
             }
         }
-        let secrets = auth.map(|(_, value)| value.expose_secret());
-        Self {
-            rules: settings.rules.clone(),
-            answer_bytes_max: settings.answer_bytes_max,
-            redact: Redact::new(secrets),
-        }
+        Self { rules: settings.rules.clone(), answer_bytes_max: settings.answer_bytes_max, redact }
     }
 
     /// What is wrong with a request, before anybody decides on it.

@@ -36,7 +36,7 @@ use crate::{
         tls::Tls,
     },
     connector::Connector,
-    outbound::{Kept, OUT_TYPE},
+    outbound::{Kept, OUT_TYPE, Redact},
     view::FindingView,
 };
 
@@ -104,7 +104,10 @@ impl HttpConnector {
             let what = "the type http is what comes through the outbound door";
             faults.add("effects.http", what, "Give this effect type another name.");
         }
-        let door = settings.door.as_ref().map(|door| Door::new(door, auth.as_ref(), &settings.key, &mut faults));
+        let door = settings.door.as_ref().map(|door| {
+            let redact = redact(auth.as_ref(), settings.auth.as_ref());
+            Door::new(door, auth.as_ref(), &settings.key, redact, &mut faults)
+        });
         let base = settings.url.as_str().trim_end_matches('/').to_owned();
         let (key, replayed, limits) = (settings.key.clone(), settings.replayed.clone(), settings.limits);
         faults.or(guard.map(|guard| Self { base, guard, tls, auth, key, replayed, limits, effects, lookup, door }))
@@ -230,6 +233,15 @@ impl Connector for HttpConnector {
 /// Nothing left, because there was nothing that could.
 fn unmade(error: &str) -> Report {
     Report::not_sent(Phase::Resolve, format!("the request could not be made: {error}"))
+}
+
+/// The credentials as they travel, and the password that a provider reads out of them.
+fn redact(header: Option<&(String, SecretString)>, auth: Option<&Auth>) -> Redact {
+    let password = match auth {
+        Some(Auth::Basic { password, .. }) => Some(password),
+        Some(Auth::Bearer(_) | Auth::Header { .. }) | None => None,
+    };
+    Redact::new(header.map(|(_, value)| value).into_iter().chain(password).map(ExposeSecret::expose_secret))
 }
 
 impl Auth {

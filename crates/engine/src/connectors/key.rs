@@ -4,6 +4,7 @@
 //! A key in the body is put in front of the first member; the rest of the text stays byte for byte what was decided.
 
 use serde_json::Value;
+use url::form_urlencoded;
 
 /// The draft standard's name (draft-ietf-httpapi-idempotency-key-header), used by most providers that have one.
 pub(super) const HEADER_DEFAULT: &str = "Idempotency-Key";
@@ -24,13 +25,13 @@ impl Default for KeyPlace {
 
 /// Puts the key into a JSON object's text as its first member.
 ///
-/// Errors: the text is no object, or has that member already: two members of one name are read differently by each
-/// reader.
+/// Errors: the text is no object, or has that member already, in whatever case: two members of one name are read
+/// differently by each reader, and to some of them case is nothing.
 pub(super) fn into_json(body: &str, field: &str, key: &str) -> Result<String, String> {
     let Ok(Value::Object(members)) = serde_json::from_str(body) else {
         return Err(format!("the key goes into the member {field}, so the body must be an object"));
     };
-    if members.contains_key(field) {
+    if members.keys().any(|name| name.eq_ignore_ascii_case(field)) {
         return Err(format!("the body has a member {field} of its own, where the provider key goes"));
     }
     let (before, after) = body.split_once('{').ok_or("an object begins with a brace")?;
@@ -39,8 +40,15 @@ pub(super) fn into_json(body: &str, field: &str, key: &str) -> Result<String, St
 }
 
 /// Puts the key into a form as its first field. `key` and `field` need no encoding: both are plain words.
+///
+/// Errors: the form has that field already, as any reader may see it: behind an encoding, a `;` that separates, blanks
+/// before it, or with an index (`key[]`), which takes the place of the plain one.
 pub(super) fn into_form(body: &str, field: &str, key: &str) -> Result<String, String> {
-    let has_it = body.split('&').any(|pair| pair.split('=').next() == Some(field));
+    let names = body.split(['&', ';']).map(|pair| pair.split('=').next().unwrap_or_default());
+    let has_it = names.flat_map(|name| form_urlencoded::parse(name.as_bytes())).any(|(name, _)| {
+        let plain = name.split('[').next().unwrap_or_default();
+        plain.trim().eq_ignore_ascii_case(field)
+    });
     match (has_it, body.is_empty()) {
         (true, _) => Err(format!("the body has a field {field} of its own, where the provider key goes")),
         (false, true) => Ok(format!("{field}={key}")),
@@ -69,6 +77,10 @@ mod tests {
         assert!(into_json(r#"{"k":"mine"}"#, "k", "v").is_err());
         assert!(into_json(r#"{"\u006b":"mine"}"#, "k", "v").is_err());
         assert!(into_json("[1]", "k", "v").is_err());
-        assert!(into_form("a=1&k=2", "k", "v").is_err());
+        assert!(into_json(r#"{"K":"mine"}"#, "k", "v").is_err());
+        for body in ["a=1&k=2", "a=1&%6b=2", "a=1;k=2", "k[]=2", "%6B%5B0%5D=2", "+k=2", "K=2", "k"] {
+            assert!(into_form(body, "k", "v").is_err(), "{body}");
+        }
+        assert!(into_form("kk=1&a=k", "k", "v").is_ok());
     }
 }

@@ -36,7 +36,11 @@ fn rules() -> OutRules {
 }
 
 fn connector(url: &str, key: KeyPlace) -> Arc<dyn Connector> {
-    let settings = HttpSettings {
+    Arc::new(HttpConnector::new(&settings(url, key), Tls::new(None).unwrap()).unwrap())
+}
+
+fn settings(url: &str, key: KeyPlace) -> HttpSettings {
+    HttpSettings {
         url: url.parse().unwrap(),
         allow_private: true,
         auth: Some(Auth::Bearer(SecretString::from("our-s3cret"))),
@@ -46,8 +50,7 @@ fn connector(url: &str, key: KeyPlace) -> Arc<dyn Connector> {
         effects: BTreeMap::new(),
         lookup: None,
         door: Some(DoorSettings { rules: rules(), answer_bytes_max: ANSWER_BYTES_MAX }),
-    };
-    Arc::new(HttpConnector::new(&settings, Tls::new(None).unwrap()).unwrap())
+    }
 }
 
 fn options(url: &str, class: Class, gate: Gate) -> Options {
@@ -59,6 +62,13 @@ fn options(url: &str, class: Class, gate: Gate) -> Options {
     };
     let connector = Some(connector(url, KeyPlace::default()));
     Options { connector, out: Some(out), class, gate, attempts_max: 4, ..Options::default() }
+}
+
+/// As [`connector`], with a name and a password.
+fn with_password(url: &str) -> Arc<dyn Connector> {
+    let mut settings = settings(url, KeyPlace::default());
+    settings.auth = Some(Auth::Basic { username: "gate".into(), password: SecretString::from("pass-w0rd/x") });
+    Arc::new(HttpConnector::new(&settings, Tls::new(None).unwrap()).unwrap())
 }
 
 async fn world(script: impl IntoIterator<Item = Step>, class: Class, gate: Gate) -> (ScriptedProvider, World) {
@@ -341,6 +351,19 @@ async fn a_refusal_is_an_answer_and_is_given_again_byte_for_byte() {
 }
 
 #[tokio::test]
+async fn a_password_that_a_provider_reads_out_of_our_header_is_cut_out_of_what_it_says() {
+    let answer =
+        Act::Answer { status: 200, headers: vec![], body: r#"{"user":"gate","password":"pass-w0rd\/x"}"#.into() };
+    let (provider, mut world) = world([answer.into()], Class::Advisory, Gate::None).await;
+    let url = provider.url();
+    world.restart_with(|options| options.connector = Some(with_password(&url)));
+
+    let (answer, _) = kept(send(&world, &refund("k")).await);
+
+    assert_eq!(answer.body, r#"{"user":"gate","password":"[redacted]"}"#);
+}
+
+#[tokio::test]
 async fn a_redirect_is_neither_followed_nor_handed_on() {
     let script = [Step::answer_with(307, "Location", "https://elsewhere.example.test/")];
     let (_provider, world) = world(script, Class::Advisory, Gate::None).await;
@@ -466,14 +489,47 @@ async fn a_request_that_could_never_be_sent_takes_no_key() {
     world.restart_with(|options| {
         options.connector = Some(connector(&url, KeyPlace::Field("idempotency_key".into())));
     });
-    let own_key = OutRequest { body: "{\"idempotency_key\":\"mine\"}".into(), ..refund("k") };
-    assert!(world.engine.out_begin(&world.caller, &own_key).await.is_err());
+    let form = Some("application/x-www-form-urlencoded".into());
+    let own_keys = [
+        OutRequest { body: "{\"idempotency_key\":\"mine\"}".into(), ..refund("k") },
+        OutRequest { body: "a=1&%69dempotency_key=mine".into(), content_type: form, ..refund("k") },
+    ];
+    for own_key in own_keys {
+        assert!(world.engine.out_begin(&world.caller, &own_key).await.is_err());
+    }
 
     let (answer, replayed) = kept(send(&world, &refund("k")).await);
 
     assert_eq!((answer.status, replayed), (201, false), "the key was free");
     let body = String::from_utf8(provider.ledger().requests[0].body.clone()).unwrap();
     assert!(body.starts_with("{\"idempotency_key\":\"eg-") && body.ends_with("\", \"amount\": 1.10 }"), "{body}");
+}
+
+/// A result that its worker wrote is no answer of the provider's; the door makes no header of it that it would not keep.
+#[tokio::test]
+async fn a_run_that_a_worker_ended_under_the_doors_key_brings_no_headers_of_its_own() {
+    let (provider, world) = world([], Class::Advisory, Gate::None).await;
+    let text =
+        r#"{"method":"POST","path":"/v1/refunds?expand=1","content_type":"application/json","json":{"amount":1.10}}"#;
+    let request = Request {
+        flow: FlowName::new("ticket"),
+        key: KeyGiven::Whole("k".into()),
+        payload: PayloadGiven::Text(text.into()),
+        owner: Some("w".into()),
+        lease_ms: None,
+        origin: Origin::default(),
+    };
+    let Reserved::Granted { run, lease, .. } = world.engine.reserve(&world.caller, request).await.unwrap() else {
+        panic!()
+    };
+    let held = crate::common::Held { run: *run, lease };
+    let forged = r#"{"status":200,"headers":{"set-cookie":"s=1","content-length":"9","etag":"e"},"text":"y"}"#;
+    world.engine.complete(&world.call(&held, "complete", "y"), forged).await.unwrap();
+
+    let (answer, replayed) = kept(ask(&world, &refund("k")).await);
+
+    assert!(replayed && provider.ledger().requests.is_empty());
+    assert_eq!(answer.headers.keys().collect::<Vec<_>>(), ["etag"]);
 }
 
 #[tokio::test]
