@@ -105,7 +105,10 @@ async fn what_is_wrong_with_a_request_is_said_before_anything_is_kept() {
     send(&web, "/out/crm/v1/refunds", &[("idempotency-key", "a, b")], BODY).await.is_problem(400, "bad_key");
     send(&web, "/out/other/v1/refunds", &key, BODY).await.is_problem(404, "no_out");
     send(&web, "/out/absent", &key, BODY).await.is_problem(404, "no_out");
-    for path in ["/v1/charges", "/v1/refunds/../charges", "/v1/refunds/%2e%2e/charges", "/v1/refunds//x", "/"] {
+    let zipped = [("idempotency-key", "k"), ("content-encoding", "gzip")];
+    send(&web, "/out/crm/v1/refunds", &zipped, BODY).await.is_problem(400, "bad_member");
+    let beside = ["/v1/charges", "/v1/refunds/../charges", "/v1/refunds/%2e%2e/charges", "/v1/refunds/..;/charges"];
+    for path in beside.into_iter().chain(["/v1/refunds//x", "/"]) {
         send(&web, &format!("/out/crm{path}"), &key, BODY).await.is_problem(403, "out_not_allowed");
     }
     let read = web.request("GET", "/out/crm/v1/refunds", Some(web.token(KeyScope::Worker)), Body::empty()).await;

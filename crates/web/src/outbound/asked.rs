@@ -40,6 +40,7 @@ pub(super) async fn read(app: &App, who: &Identity, request: Request) -> Result<
     let key = key(&parts.headers)?;
     let (content_type, accept) = (text(&parts.headers, &header::CONTENT_TYPE)?, text(&parts.headers, &header::ACCEPT)?);
     let headers = passed_on(&parts.headers, out)?;
+    judge_encoding(&parts.headers, out)?;
     let body = read_body(body, app).await?;
     Ok(OutRequest { provider, key, method: parts.method, path, content_type, accept, headers, body })
 }
@@ -94,6 +95,17 @@ pub(super) fn refused(error: EngineError) -> Problem {
 fn passed_on(headers: &HeaderMap, out: &OutPolicy) -> Result<std::collections::BTreeMap<String, String>> {
     let named = out.rules.headers.iter().map(|name| Ok(text(headers, name)?.map(|value| (name.to_string(), value))));
     named.filter_map(Result::transpose).collect()
+}
+
+/// A body that is compressed says so in a header. Left behind, it would make other bytes of it over there.
+fn judge_encoding(headers: &HeaderMap, out: &OutPolicy) -> Result<()> {
+    let name = header::CONTENT_ENCODING;
+    let coding = text(headers, &name)?.filter(|coding| !coding.trim().eq_ignore_ascii_case("identity"));
+    if coding.is_none() || out.rules.headers.contains(&name) {
+        return Ok(());
+    }
+    let said = format!("this door does not pass on {name}, and without it the body is another one; nothing was sent");
+    Err(Problem::new(Code::BadMember, said))
 }
 
 /// A header as one text; several lines are one value with commas (RFC 9110 section 5.3).
