@@ -106,6 +106,8 @@ pub struct EffectView {
     pub provider_key: String,
     pub external_id: Option<String>,
     pub attempts: i32,
+    /// Rises with each attempt. `resolve` takes it, so that a word is about the attempt that was looked at.
+    pub fence: i64,
     #[schema(value_type = Option<String>)]
     pub not_before: Option<Timestamp>,
     #[schema(value_type = Option<String>)]
@@ -194,6 +196,7 @@ pub fn effect_view(run: &Run, effect: &Effect, switches: &[Switch]) -> EffectVie
         provider_key: effect.provider_key.clone(),
         external_id: effect.external_id.clone(),
         attempts: effect.attempts,
+        fence: effect.fence.0,
         not_before: match effect.state {
             EffectState::Scheduled { not_before } => Some(not_before),
             _ => None,

@@ -173,6 +173,31 @@ async fn an_unknown_effect_is_settled_on_a_persons_word() {
 }
 
 #[tokio::test]
+async fn a_word_that_names_its_attempt_sends_once_however_often_it_comes() {
+    let web = Web::new().await;
+    web.world.provider.push(ProviderAnswer::AcceptThenDrop);
+    web.world.provider.push(ProviderAnswer::AcceptThenDrop);
+    let run = proposed(&web, "K").await["run"].clone();
+    web.world.dispatch().await;
+    let effect = format!("/v1/effects/{}", run["effects"][0]["id"].as_str().unwrap());
+    assert_eq!(web.get(&effect).await.json()["fence"], 1);
+    let word = r#"{"verdict":"did_not_happen","then":"send_again","fence":1,"reason":"not in their list"}"#;
+    web.operate(&format!("{effect}/resolve"), word).await.is(200);
+    web.world.dispatch().await;
+    let seen = web.get(&effect).await.json();
+    assert_eq!((&seen["fence"], &seen["attempts"]), (&json!(2), &json!(2)), "the second was lost as well");
+
+    // The client that never saw the first answer, and somebody who says something else about that attempt.
+    web.operate(&format!("{effect}/resolve"), word).await.is(200);
+    let other = word.replace("send_again", "cancel");
+    let refused = web.operate(&format!("{effect}/resolve"), other).await.is_problem(409, "wrong_state").json();
+    web.world.dispatch().await;
+
+    assert_eq!(refused["run"]["effects"][0]["fence"], 2);
+    assert_eq!(web.get(&effect).await.json(), seen, "nothing more was sent or settled");
+}
+
+#[tokio::test]
 async fn a_quarantined_run_is_released_or_closed() {
     let web = Web::new().await;
     let run = web.reserve("K", PAYLOAD, "w").await.json()["run"]["id"].as_str().unwrap().to_owned();

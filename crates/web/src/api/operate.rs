@@ -6,14 +6,20 @@ use effectgate_core::{
     ids::{EffectId, RunId},
     operate::Resolution,
 };
-use effectgate_engine::view::RunView;
+use effectgate_engine::{
+    act::{Act, Acted},
+    view::RunView,
+};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{Reply, detached, inline::EXTERNAL_ID_CHARS_MAX, may_touch};
 use crate::{
     app::App,
-    auth::allowed::{Allowed, Operate, OrPerson},
+    auth::{
+        Identity,
+        allowed::{Allowed, Operate, OrPerson},
+    },
     problem::{Code, Problem, Result},
     request::{Body, Id, Wire, text},
 };
@@ -31,13 +37,16 @@ impl Wire for ReasonRequest {}
 /// A person's word on an effect whose outcome is not known.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(example = json!({"verdict": "did_not_happen", "then": "send_again", "reason": "not in the outbox of the mail host"}))]
+#[schema(example = json!({"verdict": "did_not_happen", "then": "send_again", "fence": 1, "reason": "not in the outbox of the mail host"}))]
 pub(crate) struct ResolveRequest {
     verdict: Verdict,
     /// With `did_not_happen`.
     then: Option<Then>,
     /// With `happened`: the provider's id.
     external_id: Option<String>,
+    /// The effect's fence as it was read. With it the same word twice is one act, and a word on an attempt that is not
+    /// the last one any more does nothing.
+    fence: Option<i64>,
     #[serde(default)]
     reason: String,
 }
@@ -88,7 +97,8 @@ pub(crate) async fn cancel(
 /// Settle an effect whose outcome is not known, on a person's word.
 ///
 /// `happened` completes it; `did_not_happen` with `then: send_again` makes one more attempt with the same provider key,
-/// with `then: cancel` ends it.
+/// with `then: cancel` ends it. A program that may repeat the call names `fence`: "send again" twice is then one attempt,
+/// also where the first was lost in between.
 #[utoipa::path(post, path = "/v1/effects/{id}/resolve", operation_id = "resolve_effect", tag = "effects", request_body = ResolveRequest,
     params(("id" = String, Path, description = "The effect")),
     responses((status = 200, description = "Settled", body = RunAnswer)))]
@@ -98,15 +108,39 @@ pub(crate) async fn resolve(
     Id(effect): Id<EffectId>,
     body: Body<ResolveRequest>,
 ) -> Result<Reply> {
-    let ResolveRequest { verdict, then, external_id, reason: given } = body.value;
+    let ResolveRequest { verdict, then, external_id, fence, reason: given } = body.value;
     text(external_id.as_deref().unwrap_or_default(), EXTERNAL_ID_CHARS_MAX, "/external_id")?;
     let (resolution, reason) = (resolution(verdict, then, external_id)?, reason(given)?);
     may_touch(&app, &who, effect.run).await?;
     detached(async move {
-        let run = app.engine.resolve(who.tenant(), effect, &who.actor(), &resolution, &reason).await?;
+        let run = match fence {
+            Some(fence) => resolve_seen(&app, &who, effect, resolution, &reason, fence).await?,
+            None => app.engine.resolve(who.tenant(), effect, &who.actor(), &resolution, &reason).await?,
+        };
         Ok(Reply::ok(&RunAnswer { run }))
     })
     .await
+}
+
+/// The word on one attempt.
+async fn resolve_seen(
+    app: &App,
+    who: &Identity,
+    effect: EffectId,
+    resolution: Resolution,
+    reason: &str,
+    fence: i64,
+) -> Result<RunView> {
+    let (tenant, act) = (who.tenant(), Act::Resolve(effect, resolution));
+    let acted = app.engine.act(tenant, effect.run, &who.actor(), &act, reason, fence).await?;
+    let run = app.engine.run(tenant, effect.run).await?;
+    match acted {
+        Acted::Done | Acted::Repeated => Ok(run),
+        Acted::Moved => {
+            let said = "it was tried again or settled since it had this fence; nothing was done";
+            Err(Problem::new(Code::WrongState, said).with("run", &run))
+        }
+    }
 }
 
 fn resolution(verdict: Verdict, then: Option<Then>, external_id: Option<String>) -> Result<Resolution> {
