@@ -155,10 +155,15 @@ fn succeeded(answer: &Answer, provider: &Provider, success: &Success) -> Classif
 #[must_use]
 pub fn id_text(value: &Value) -> Option<String> {
     match value {
-        Value::String(text) if !text.is_empty() => Some(text.chars().take(EXTERNAL_ID_CHARS_MAX).collect()),
+        Value::String(text) if !text.is_empty() => Some(text.chars().take(EXTERNAL_ID_CHARS_MAX).map(kept).collect()),
         Value::Number(number) => Some(number.to_string()),
         _ => None,
     }
+}
+
+/// U+0000 cannot be written where ids are: an outcome that is known would be lost over the spelling of its id.
+const fn kept(c: char) -> char {
+    if c == '\0' { char::REPLACEMENT_CHARACTER } else { c }
 }
 
 /// Provider ids are short; a longer one is not an id.

@@ -87,6 +87,16 @@ fn what_a_provider_declares_counts() {
 }
 
 #[test]
+fn an_id_is_short_and_holds_no_character_that_cannot_be_kept() {
+    let long = format!(r#"{{"id":"{}"}}"#, "x".repeat(9_000));
+    for (body, id) in [(r#"{"id":"a\u0000b"}"#, "a\u{fffd}b".to_owned()), (&long, "x".repeat(500))] {
+        let found = http(Answer { body: body.into(), ..answer(200) }, &provider(ProviderClass::Advisory));
+
+        assert_eq!((found.class, found.external_id), (Class::Applied, Some(id)));
+    }
+}
+
+#[test]
 fn hc_21_an_error_member_without_a_value_is_no_error() {
     let files = [
         (include_str!("../data/handed/hc21-ok-1.json"), "pred_1"),

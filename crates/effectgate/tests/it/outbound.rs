@@ -34,6 +34,8 @@ external_id = "/id"
 
 on_both_backends! {
     an_http_node_is_sent_once_and_answered_again_after_a_kill;
+    an_id_that_no_database_keeps_loses_no_outcome;
+    fifty_requests_under_one_key_are_one_request_at_the_far_side;
 }
 
 async fn ground(backend: Backend, script: impl IntoIterator<Item = Step>) -> Option<(ScriptedProvider, Ground)> {
@@ -89,5 +91,47 @@ async fn a_replica_answers_the_repeat_of_a_request_that_another_one_took() {
 
     assert_eq!((first.status, second.status), (201, 201), "{first:?} {second:?}");
     assert_eq!((&first.text, second.header("idempotent-replayed")), (&second.text, Some("true")));
+    assert_eq!(provider.ledger().requests.len(), 1);
+}
+
+async fn an_id_that_no_database_keeps_loses_no_outcome(backend: Backend) {
+    let odd = r#"{"id":"re_\u0000","note":"\u0000"}"#;
+    let answer = Act::Answer { status: 201, headers: vec![], body: odd.into() };
+    let Some((provider, ground)) = ground(backend, [answer.into()]).await else { return };
+    let gate = ground.serve();
+
+    let first = refund(&gate, "refund:17");
+    let again = refund(&gate, "refund:17");
+
+    assert_eq!((first.status, again.status), (201, 201), "{first:?} {again:?}");
+    assert_eq!((first.text.as_str(), again.text.as_str()), (odd, odd));
+    assert_eq!(provider.ledger().requests.len(), 1);
+}
+
+/// At two servers, where the database lets them be two.
+async fn fifty_requests_under_one_key_are_one_request_at_the_far_side(backend: Backend) {
+    let held = Step::created().held();
+    let Some((provider, ground)) = ground(backend, [held]).await else { return };
+    let first = ground.serve();
+    let second = matches!(backend, Backend::Postgres).then(|| ground.serve());
+    let urls = [first.url.clone(), second.as_ref().unwrap_or(&first).url.clone()];
+    let asks: Vec<_> = (0..50)
+        .map(|n| {
+            let url = urls[n % 2].clone();
+            std::thread::spawn(move || refund(&url, "refund:17"))
+        })
+        .collect();
+    provider.requests(1).await;
+    provider.release();
+
+    let answers: Vec<Answer> = asks.into_iter().map(|ask| ask.join().unwrap()).collect();
+
+    for answer in &answers {
+        let is_told = answer.status == 201 || (answer.status, answer.code()) == (409, "in_flight");
+        assert!(is_told, "{answer:?}");
+    }
+    let at_first = answers.iter().filter(|a| a.status == 201 && a.header("idempotent-replayed").is_none());
+    assert_eq!(at_first.count(), 1, "one of them is the first");
+    assert_eq!(refund(&first, "refund:17").status, 201);
     assert_eq!(provider.ledger().requests.len(), 1);
 }

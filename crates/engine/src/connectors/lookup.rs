@@ -3,7 +3,10 @@
 //! Careful in one direction: an answer that is not clearly "there", "not there" or "on its way" is no information, since
 //! "not there" may lead to a second send.
 
-use effectgate_core::{outcome::Report, retry::Look};
+use effectgate_core::{
+    outcome::Report,
+    retry::{Look, id_text},
+};
 use http::Method;
 use serde_json::Value;
 
@@ -111,10 +114,11 @@ impl Lookup {
     /// `is_counted`: the list holds exactly one, so a missing id is an answer of another shape and not absence.
     fn read_one(&self, body: &Value, is_counted: bool) -> Look {
         match self.found.as_deref().and_then(|pointer| body.pointer(pointer)) {
-            Some(Value::String(id)) if !id.is_empty() => Look::Found { external_id: Some(id.clone()) },
-            Some(Value::Number(id)) => Look::Found { external_id: Some(id.to_string()) },
             None | Some(Value::Null) if !is_counted => Look::Absent,
-            _ => nothing("the answer has no id where one is declared"),
+            there => match there.and_then(id_text) {
+                Some(id) => Look::Found { external_id: Some(id) },
+                None => nothing("the answer has no id where one is declared"),
+            },
         }
     }
 }
@@ -165,6 +169,7 @@ mod tests {
             ("/items/0/id", 200, r#"{"items":[{"id":"a"},{"id":"b"}]}"#, Look::FoundMany { count: 2 }),
             ("/0/id", 200, r#"[{"id":"a"},{"id":"b"},{"id":"c"}]"#, Look::FoundMany { count: 3 }),
             ("/id", 200, r#"{"id":"n1"}"#, found("n1")),
+            ("/id", 200, r#"{"id":"a\u0000b"}"#, found("a\u{fffd}b")),
             ("/id", 200, r#"{"other":1}"#, Look::Absent),
             ("/id", 200, r#"{"id":null}"#, Look::Absent),
             ("/id", 404, "gone", Look::Absent),
