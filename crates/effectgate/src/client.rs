@@ -234,7 +234,18 @@ fn problem(status: u16, body: &Value) -> Failure {
     let detail = text("detail").or_else(|| text("title")).unwrap_or("the server gave no reason");
     let pointer = text("pointer").map(|p| format!(" ({p})")).unwrap_or_default();
     let code = text("code").map_or_else(|| format!("http_{status}"), str::to_owned);
-    Failure::new(exit, &code, format!("{detail}{pointer} [{code}, {status}]"))
+    let failure = Failure::new(exit, &code, format!("{detail}{pointer} [{code}, {status}]"));
+    match correction_of(body) {
+        Some(command) => failure.hint(command),
+        None => failure,
+    }
+}
+
+/// The server names the way to go as a route; at the command line the way is a command.
+fn correction_of(body: &Value) -> Option<String> {
+    body.get("next").and_then(Value::as_str).filter(|next| next.contains("/correct"))?;
+    let run = body.pointer("/run/id").and_then(Value::as_str).unwrap_or("RUN");
+    Some(format!("effectgate correct {run} --new-key KEY --payload FILE --reason TEXT"))
 }
 
 #[cfg(test)]
@@ -258,6 +269,19 @@ mod tests {
         for (status, exit) in table {
             assert_eq!(problem(status, &json!({"code": "x", "detail": "y"})).exit, exit, "{status}");
         }
+    }
+
+    #[test]
+    fn a_refusal_that_leads_to_a_correction_names_the_command() {
+        let next = effectgate_engine::operate::MAKE_A_CORRECTION;
+
+        let refused = problem(409, &json!({"code": "wrong_state", "next": next, "run": {"id": "run_1"}}));
+        let other =
+            problem(409, &json!({"code": "wrong_state", "next": "decide its approval", "run": {"id": "run_1"}}));
+
+        let command = "effectgate correct run_1 --new-key KEY --payload FILE --reason TEXT";
+        assert_eq!(refused.hint.as_deref(), Some(command));
+        assert_eq!(other.hint, None);
     }
 
     #[test]

@@ -62,6 +62,10 @@ pub(crate) fn of(kind: &str, facts: &Value) -> String {
         "looked" if fact("reason") == "asked" => {
             format!("asked the provider: {}{}", fact("lookup").replace('_', " "), because("external_id"))
         }
+        // Without a lookup nobody was asked, and the entry must not read as if somebody had been.
+        "looked" if facts["lookup"].is_null() && fact("next") == "review" => {
+            format!("handed it to a person: {}", fact("reason").replace('_', " "))
+        }
         "looked" => format!("looked{}: {}", because("lookup"), fact("reason").replace('_', " ")),
         "review_overdue" => "is still on the desk: its time to be settled is over".into(),
         "effect_cancelled" => format!("cancelled the effect{}", because("reason")),
@@ -144,4 +148,20 @@ fn scope(facts: &Value) -> String {
 
 fn switch(facts: &Value) -> String {
     format!("{} {}", scope(facts), if facts["enabled"] == true { "on" } else { "off" })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_went_to_a_person_without_a_lookup_does_not_read_as_looked() {
+        let handed = of("looked", &json!({"effect": "eff_1", "next": "review", "reason": "outcome_unknown"}));
+        let looked = of("looked", &json!({"next": "review", "reason": "not_found", "lookup": "absent"}));
+
+        assert_eq!(handed, "handed it to a person: outcome unknown");
+        assert_eq!(looked, "looked (absent): not found");
+    }
 }

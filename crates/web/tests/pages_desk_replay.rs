@@ -182,7 +182,7 @@ async fn what_changed_since_the_plan_is_skipped_and_what_is_refused_says_what_to
     until_done(&desk, &path).await;
 
     let page = browser.get(&path).await.text;
-    assert!(page.contains("somebody else changed it since the plan"), "{page}");
+    assert!(page.contains("it has changed since the plan was made"), "{page}");
     assert_eq!(desk.state(doubt).await, "review");
     assert_eq!(desk.world.agg(moved).await.run.state.as_str(), "failed_terminal");
 }

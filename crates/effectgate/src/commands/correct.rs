@@ -26,6 +26,7 @@ pub(crate) struct Args {
     /// A file with the new event's payload (JSON); - reads standard input
     #[arg(long)]
     payload: PathBuf,
+    /// Why; it stands in both runs' records, and the new run's worker is shown it
     #[arg(long)]
     reason: String,
     /// The new event's flow; left out, the original's

@@ -56,7 +56,7 @@ pub(crate) fn lines(story: &Value) -> Vec<String> {
         let (who, what) = (cell(decision, "/subject"), cell(decision, "/decision"));
         lines.push(format!("  {what} by {who} at {}", cell(decision, "/at")));
     }
-    if story["model"].is_object() {
+    if story["model"]["name"].is_string() {
         lines.push(format!("  model: {} {}", cell(story, "/model/name"), cell(story, "/model/revision")));
     }
     list(story, "effects").iter().for_each(|effect| effect_lines(effect, &mut lines));

@@ -89,5 +89,5 @@ fn unknown(name: &str) -> Failure {
         [] => "`effectgate providers` lists them".to_owned(),
         names => format!("did you mean {}?", names.join(" or ")),
     };
-    Failure::new(Exit::Failed, "unknown_preset", format!("there is no preset {name:?}; {meant}"))
+    Failure::new(Exit::NotFound, "unknown_preset", format!("there is no preset {name:?}; {meant}"))
 }

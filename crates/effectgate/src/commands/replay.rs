@@ -1,7 +1,7 @@
 //! `replay`: plan a bulk recovery, look at it, execute it once. The server does the work; on a terminal a bar shows how
 //! far it is.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
@@ -42,12 +42,13 @@ enum Verb {
 /// Nothing of the filter has a default: what a replay is about is always somebody's word.
 #[derive(Debug, clap::Args)]
 struct Plan {
+    /// The flow whose runs are meant
     #[arg(long)]
     flow: String,
     /// The event type of the key's parts; '*' means any
     #[arg(long)]
     event_type: String,
-    /// Created at or after this moment (RFC 3339)
+    /// Created at or after this moment (RFC 3339, such as 2026-11-30T00:00:00Z)
     #[arg(long)]
     since: String,
     /// Created before this moment (RFC 3339)
@@ -59,6 +60,7 @@ struct Plan {
     /// At most this many runs, 1 to 1000
     #[arg(long)]
     limit: u32,
+    /// Why; it stands in each recovered run's record
     #[arg(long)]
     reason: String,
     /// Only say what a plan would be; nothing is kept but an entry in the record
@@ -170,20 +172,33 @@ fn what_became_of(key: &Value) -> String {
     }
 }
 
+/// A line for each word that a run was refused with, and what is to be done instead.
+fn ways(keys: &[Value]) -> Vec<String> {
+    let refused = keys.iter().filter_map(|key| Some((key["refusal"].as_str()?, key["next"].as_str()?)));
+    let ways: BTreeMap<&str, &str> = refused.collect();
+    ways.into_iter().map(|(word, next)| format!("refused for {word}: {next}")).collect()
+}
+
 fn told(view: &Value) -> Vec<String> {
     let at = |pointer: &str| cell(view, pointer);
+    let would = match view["state"].as_str() {
+        Some("dry_run" | "planned") => "would be recovered",
+        _ => "were to be recovered",
+    };
     let more = if view["more"] == true { "; more match than the limit lets in" } else { "" };
     let mut lines = vec![format!(
-        "{} of {} runs would be recovered, {} refused, {} have results{more}",
+        "{} of {} runs {would}, {} refused, {} have results{more}",
         at("/counts/replayable"),
         at("/counts/matching"),
         at("/counts/refused"),
         at("/counts/with_results"),
     )];
     let empty = Vec::new();
+    lines.extend(ways(view["keys"].as_array().unwrap_or(&empty)));
     let systems = view["providers"].as_array().unwrap_or(&empty);
     let system = |p: &Value| format!("{} ({}, {} effects)", cell(p, "/name"), cell(p, "/class"), cell(p, "/effects"));
-    lines.push(format!("systems: {}", systems.iter().map(system).collect::<Vec<_>>().join(", ")));
+    let systems: Vec<String> = systems.iter().map(system).collect();
+    lines.push(format!("systems: {}", if systems.is_empty() { "none".to_owned() } else { systems.join(", ") }));
     lines.push(format!(
         "cost, at most: {} attempts, {} model runs, {} open effects",
         at("/cost/attempts"),
@@ -191,13 +206,21 @@ fn told(view: &Value) -> Vec<String> {
         at("/cost/effects_open")
     ));
     lines.push(match view["state"].as_str().unwrap_or_default() {
-        "dry_run" => "a dry run: nothing was kept, and nothing was sent".to_owned(),
-        "planned" => format!("{} may be executed until {}", at("/id"), at("/expires_at")),
+        "dry_run" => "a dry run: nothing was kept, and nothing was sent; without --dry-run the plan is kept".to_owned(),
+        "planned" => planned(view),
         state => {
             format!("{} is {state}: {} done, {} skipped, of {}", at("/id"), at("/done"), at("/skipped"), at("/total"))
         }
     });
     lines
+}
+
+fn planned(view: &Value) -> String {
+    let (id, until) = (cell(view, "/id"), cell(view, "/expires_at"));
+    match view["counts"]["replayable"].as_u64() {
+        Some(0) => format!("{id} is kept until {until}; there is nothing to execute"),
+        _ => format!("{id} may be executed until {until}: effectgate replay execute {id}"),
+    }
 }
 
 async fn list(api: &Api, limit: usize, out: Out) -> Result {
@@ -227,6 +250,29 @@ mod tests {
         assert_eq!(what_became_of(&done), "queued, now completed (completed 1)");
         assert_eq!(what_became_of(&json!({"outcome": "skipped", "why": "changed"})), "skipped: changed");
         assert_eq!(what_became_of(&json!({"outcome": null})), "-");
+    }
+
+    #[test]
+    fn a_plan_says_what_to_do_about_the_refused_and_how_it_is_executed() {
+        let refused = |key: &str| json!({"key": key, "refusal": "final", "next": "a correction"});
+        let keys = [refused("a"), refused("b"), json!({"key": "c", "refusal": null, "next": null})];
+        let plan = json!({"state": "planned", "id": "rpl_1", "expires_at": "noon", "keys": keys, "providers": [],
+            "counts": {"replayable": 1, "matching": 3, "refused": 2, "with_results": 0}});
+
+        let lines = told(&plan);
+
+        assert_eq!(lines[0], "1 of 3 runs would be recovered, 2 refused, 0 have results");
+        assert_eq!(lines[1..3], ["refused for final: a correction", "systems: none"]);
+        assert_eq!(lines.last().unwrap(), "rpl_1 may be executed until noon: effectgate replay execute rpl_1");
+    }
+
+    #[test]
+    fn a_plan_that_recovers_nothing_says_so_and_one_that_ran_speaks_of_what_was() {
+        let counts = json!({"replayable": 0, "matching": 0, "refused": 0, "with_results": 0});
+        let with = |state: &str| told(&json!({"state": state, "id": "rpl_1", "expires_at": "noon", "counts": counts}));
+
+        assert_eq!(with("planned").last().unwrap(), "rpl_1 is kept until noon; there is nothing to execute");
+        assert!(with("done")[0].starts_with("0 of 0 runs were to be recovered"));
     }
 
     #[test]

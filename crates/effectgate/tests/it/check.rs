@@ -104,7 +104,7 @@ fn the_presets_are_listed_and_explained() {
     let mail = said(&mut effectgate(&["providers", "show", "smtp"]));
     let wrong = said(&mut effectgate(&["providers", "show", "strpe"]));
 
-    assert_eq!((list.code, stripe.code, mail.code, wrong.code), (0, 0, 0, 1));
+    assert_eq!((list.code, stripe.code, mail.code, wrong.code), (0, 0, 0, 3));
     let items = list.json()["items"].as_array().unwrap().clone();
     assert!(
         items.len() >= 17 && items.iter().all(|i| i["checked"] == "2026-11-30" && i["story"].is_array()),

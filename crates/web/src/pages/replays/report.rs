@@ -129,7 +129,7 @@ fn verdict(key: &KeyView) -> (&'static str, String) {
 
 fn why(key: &KeyView) -> Option<String> {
     if let Some(why) = &key.why {
-        let said = if why == "changed" { "somebody else changed it since the plan".into() } else { words(why) };
+        let said = if why == "changed" { "it has changed since the plan was made".into() } else { words(why) };
         return Some(said);
     }
     let refusal = key.refusal.as_deref()?;
