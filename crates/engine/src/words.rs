@@ -66,6 +66,9 @@ pub(crate) fn of(kind: &str, facts: &Value) -> String {
         "looked" if facts["lookup"].is_null() && fact("next") == "review" => {
             format!("handed it to a person: {}", fact("reason").replace('_', " "))
         }
+        "looked" if facts["lookup"].is_null() && fact("reason") == "reissue" => {
+            "sends it again under the same provider key".into()
+        }
         "looked" => format!("looked{}: {}", because("lookup"), fact("reason").replace('_', " ")),
         "review_overdue" => "is still on the desk: its time to be settled is over".into(),
         "effect_cancelled" => format!("cancelled the effect{}", because("reason")),
@@ -157,10 +160,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_went_to_a_person_without_a_lookup_does_not_read_as_looked() {
+    fn what_was_settled_without_a_lookup_does_not_read_as_looked() {
         let handed = of("looked", &json!({"effect": "eff_1", "next": "review", "reason": "outcome_unknown"}));
+        let again = of("looked", &json!({"effect": "eff_1", "next": "pending", "reason": "reissue"}));
         let looked = of("looked", &json!({"next": "review", "reason": "not_found", "lookup": "absent"}));
 
+        assert_eq!(again, "sends it again under the same provider key");
         assert_eq!(handed, "handed it to a person: outcome unknown");
         assert_eq!(looked, "looked (absent): not found");
     }
