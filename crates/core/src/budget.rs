@@ -127,10 +127,10 @@ impl Budget {
         }
     }
 
-    fn want(&self, run: &Run, effect: &Effect) -> Want {
+    fn want(&self, run: &Run, effect: &Effect, root: &str) -> Want {
         let amount = match &self.amount {
             None => Some(1),
-            Some(pointer) => amount_at(&effect.payload, pointer),
+            Some(pointer) => amount_at(&effect.payload, &format!("{root}{pointer}")),
         };
         let whose = self.whose(run, effect);
         Want {
@@ -176,10 +176,11 @@ impl Budget {
     }
 }
 
-/// What an effect asks of all budgets, in their order.
+/// What an effect asks of all budgets, in their order. `root` is put before the pointer of an amount: where the payload
+/// holds what the provider gets as a part of it.
 #[must_use]
-pub fn wants(budgets: &[Budget], run: &Run, effect: &Effect) -> Vec<Want> {
-    budgets.iter().filter(|b| b.concerns(&run.flow, &effect.provider)).map(|b| b.want(run, effect)).collect()
+pub fn wants(budgets: &[Budget], run: &Run, effect: &Effect, root: &str) -> Vec<Want> {
+    budgets.iter().filter(|b| b.concerns(&run.flow, &effect.provider)).map(|b| b.want(run, effect, root)).collect()
 }
 
 /// The amount in a payload: a whole number that is not negative, written without point or exponent. Money in minor

@@ -91,7 +91,9 @@ impl Engine {
         if self.policy().budgets.is_empty() || effect.unknown_since.is_some() {
             return Vec::new();
         }
-        budget::wants(&self.policy().budgets, run, effect)
+        let provider = self.policy().provider(&effect.provider);
+        let root = provider.map_or("", |provider| provider.body_root(&effect.effect_type));
+        budget::wants(&self.policy().budgets, run, effect, root)
     }
 
     /// Plans a batch on one reading of the counts, in its order: whoever came first finds room first. `None` for an

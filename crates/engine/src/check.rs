@@ -56,7 +56,7 @@ pub(crate) fn one_effect(
         Some(provider) => findings.extend(provider.connector.check(&effect_type, &target, &value)),
         None => findings.push(FindingView::new("", "provider", "the provider of this effect is not configured")),
     }
-    findings.extend(uncounted(policy, flow, effect, &asked.payload));
+    findings.extend(uncounted(policy, flow, (&effect_type, effect), &asked.payload));
     if !findings.is_empty() {
         let placed = |f: FindingView| FindingView { pointer: format!("{at}/payload{}", f.pointer), ..f };
         return Err(findings.into_iter().map(placed).collect());
@@ -73,11 +73,17 @@ pub(crate) fn one_effect(
 }
 
 /// Amounts that a budget is to count and that cannot be read: told now, and not when it waits to be sent.
-fn uncounted(policy: &Policy, flow: &FlowPolicy, effect: &EffectPolicy, payload: &str) -> Findings {
+fn uncounted(
+    policy: &Policy,
+    flow: &FlowPolicy,
+    (effect_type, effect): (&EffectType, &EffectPolicy),
+    payload: &str,
+) -> Findings {
+    let root = policy.provider(&effect.provider).map_or("", |provider| provider.body_root(effect_type));
     let unread = policy.budgets.iter().filter(|b| b.concerns(&flow.flow.name, &effect.provider)).filter_map(|budget| {
-        let pointer = budget.amount.as_deref()?;
+        let pointer = format!("{root}{}", budget.amount.as_deref()?);
         let said = format!("the budget of {} counts a whole number of minor units here", budget.words());
-        budget::amount_at(payload, pointer).is_none().then(|| FindingView::new(pointer, "budget", said))
+        budget::amount_at(payload, &pointer).is_none().then(|| FindingView::new(pointer, "budget", said))
     });
     unread.collect()
 }

@@ -20,6 +20,7 @@ use utoipa::ToSchema;
 use crate::{
     engine::Engine,
     error::Result,
+    outbound,
     view::{self, DecisionView},
 };
 
@@ -117,7 +118,7 @@ impl Engine {
             approved_by: agg.approvals.iter().flat_map(|a| view::approval_view(a).decisions).collect(),
             model: model(&entries),
             effects,
-            timeline: entries.iter().map(moment).collect(),
+            timeline: entries.iter().map(|entry| moment(entry, &agg.effects)).collect(),
         })
     }
 }
@@ -167,7 +168,7 @@ pub fn reason(agg: &Aggregate, switches: &[Switch], entries: &[SealedEntry]) -> 
 
 fn in_review(effect: &Effect) -> Reason {
     let why = effect.reason.as_deref().unwrap_or_default();
-    let doubt = format!("whether {} happened at {} is not known", effect.effect_type, effect.provider);
+    let doubt = format!("whether {} happened at {} is not known", name_of(effect), effect.provider);
     let (text, next) = match why {
         KEY_POISONED => (
             format!("{doubt}: the provider keeps an error under its key and only ever repeats it"),
@@ -236,7 +237,7 @@ fn approved(agg: &Aggregate, switches: &[Switch], entries: &[SealedEntry]) -> Re
             };
         }
         if let EffectState::Scheduled { not_before } = effect.state {
-            let text = format!("{} is held back until {not_before}", effect.effect_type);
+            let text = format!("{} is held back until {not_before}", name_of(effect));
             return Reason { code: "scheduled".into(), text, next: "time passes, or somebody cancels it".into() };
         }
         if let Some(reason) = over_budget(effect, entries) {
@@ -244,7 +245,7 @@ fn approved(agg: &Aggregate, switches: &[Switch], entries: &[SealedEntry]) -> Re
         }
         if effect.attempts > 0 && matches!(effect.state, EffectState::Pending { .. }) {
             let why = effect.reason.clone().unwrap_or_default();
-            let text = format!("{} of {} failed without effect ({why})", effect.attempts, effect.effect_type);
+            let text = format!("{} of {} failed without effect ({why})", effect.attempts, name_of(effect));
             return Reason { code: "retrying".into(), text, next: "the dispatcher tries again".into() };
         }
     }
@@ -267,7 +268,7 @@ fn over_budget(effect: &Effect, entries: &[SealedEntry]) -> Option<Reason> {
         budget::TOO_SMALL => (
             format!(
                 "{} asks for more than the whole budget of {budget}, or its amount cannot be read",
-                effect.effect_type
+                name_of(effect)
             ),
             "somebody raises the budget in the config, or cancels the effect",
         ),
@@ -360,10 +361,16 @@ fn model(entries: &[SealedEntry]) -> Value {
     proposed.map(|e| entry_member(e, "facts")).and_then(|mut f| f.get_mut("model").map(Value::take)).unwrap_or_default()
 }
 
-/// One entry of a chain as it reads.
+fn name_of(effect: &Effect) -> &str {
+    outbound::named(effect.effect_type.as_str(), &effect.target)
+}
+
+/// One entry of a chain as it reads. `effects` are those of its run, as far as they are known: the journal keeps no
+/// targets.
 #[must_use]
-pub fn moment(entry: &SealedEntry) -> Moment {
+pub fn moment(entry: &SealedEntry, effects: &[Effect]) -> Moment {
     let facts = entry_member(entry, "facts");
+    let target = effects.iter().find(|e| facts["effect"] == e.id.to_string()).map_or("", |e| e.target.as_str());
     let actor = entry_member(entry, "actor").as_str().unwrap_or_default().to_owned();
-    Moment { at: entry.at, kind: entry.kind.clone(), text: crate::words::of(&entry.kind, &facts), actor }
+    Moment { at: entry.at, kind: entry.kind.clone(), text: crate::words::of(&entry.kind, &facts, target), actor }
 }

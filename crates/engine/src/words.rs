@@ -3,9 +3,11 @@
 use effectgate_lang::{Language, span};
 use serde_json::Value;
 
-/// One entry in a sentence.
+use crate::outbound;
+
+/// One entry in a sentence. `target` is that of the effect it is about, empty where that is not known.
 #[must_use]
-pub(crate) fn of(kind: &str, facts: &Value) -> String {
+pub(crate) fn of(kind: &str, facts: &Value, target: &str) -> String {
     let fact = |name: &str| match &facts[name] {
         Value::String(text) => text.clone(),
         Value::Null => String::new(),
@@ -48,7 +50,9 @@ pub(crate) fn of(kind: &str, facts: &Value) -> String {
             "nobody decided in time: nobody could be told".into()
         }
         "approval_expired" => "nobody decided in time".into(),
-        "effect_queued" => format!("put {} into the outbox for {}", fact("type"), fact("provider")),
+        "effect_queued" => {
+            format!("put {} into the outbox for {}", outbound::named(&fact("type"), target), fact("provider"))
+        }
         "effect_begun" => format!("began {} at {} itself", fact("type"), fact("provider")),
         "budget_used_up" if fact("reason") == "budget_too_small" => {
             format!("waits: it asks for more than the whole budget of {} allows", fact("budget"))

@@ -182,6 +182,8 @@ messages! {
     StopOutsider = "stop-outsider" ["name"];
     StopDeadLinkTitle = "stop-dead-link-title" [];
     StopDeadLink = "stop-dead-link" [];
+    StopNoPageTitle = "stop-no-page-title" [];
+    StopNoPage = "stop-no-page" [];
     StopForeignFormTitle = "stop-foreign-form-title" [];
     StopForeignForm = "stop-foreign-form" [];
     StopNothingDecided = "stop-nothing-decided" [];

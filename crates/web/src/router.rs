@@ -77,7 +77,7 @@ pub fn router(app: App) -> Router {
         .route("/docs", get(docs::page))
         .route("/docs/docs.css", get(docs::css))
         .route("/errors/{code}", get(docs::error_page))
-        .fallback(async || Problem::new(Code::NoSuchPath, "there is nothing at this path; see /docs"))
+        .fallback(pages::nowhere::show)
         .method_not_allowed_fallback(async || Problem::new(Code::MethodNotAllowed, "see /docs for the methods"))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(middleware::map_response_with_state(app.clone(), problem::render))

@@ -4,9 +4,14 @@
 mod common;
 
 use axum::body::Body;
-use common::{Got, Options, Web, data, settings};
-use effectgate_core::{gate::Gate, switch::Scope};
-use effectgate_engine::{keys::KeyScope, switch::Turn};
+use common::{Got, Options, Web, data, settings, spine::HOUR};
+use effectgate_core::{
+    budget::{Budget, Holder, Per},
+    gate::Gate,
+    ids::ProviderName,
+    switch::Scope,
+};
+use effectgate_engine::{clock::Clock as _, keys::KeyScope, switch::Turn};
 use effectgate_testkit::provider::{Act, ScriptedProvider, Step};
 use effectgate_web::WebSettings;
 use http::Request;
@@ -22,8 +27,16 @@ async fn web_with(
     gate: Gate,
     settings: WebSettings,
 ) -> (ScriptedProvider, Web) {
+    web_of(script, Options { gate, ..Options::default() }, settings).await
+}
+
+async fn web_of(
+    script: impl IntoIterator<Item = Step>,
+    options: Options,
+    settings: WebSettings,
+) -> (ScriptedProvider, Web) {
     let provider = ScriptedProvider::start(script).await;
-    let web = Web::over(Options { gate, door: Some(provider.url()), ..Options::default() }, settings).await;
+    let web = Web::over(Options { door: Some(provider.url()), ..options }, settings).await;
     let engine = web.world.engine.clone();
     tokio::spawn(async move {
         loop {
@@ -247,4 +260,25 @@ async fn a_caller_that_hangs_up_while_it_waits_stops_nothing_and_its_repeat_gets
     assert!(again.starts_with("HTTP/1.1 201") && again.contains("idempotent-replayed: true"), "{again}");
     assert_eq!(provider.ledger().executions.len(), 1);
     server.stop().await;
+}
+
+#[tokio::test]
+async fn a_budget_that_is_used_up_is_409_with_its_name_and_when_it_goes_on() {
+    let holder = Holder::Provider(ProviderName::new("crm"));
+    let budget = Budget { holder, per: Per::Provider, window_ms: HOUR, max: 1, amount: None };
+    let (provider, web) = web_of([], Options { budgets: vec![budget], ..Options::default() }, settings()).await;
+    refund(&web, "a").await.is(201);
+
+    let over = refund(&web, "b").await.is_problem(409, "budget_used_up");
+
+    let left_ms = effectgate_core::budget::window(HOUR, web.world.clock.now()).1.ms_since(web.world.clock.now());
+    assert!(over.json()["detail"].as_str().unwrap().contains("the budget of provider crm, 1 an hour, is used up"));
+    assert_eq!(over.json()["retry_after_ms"], left_ms);
+    assert_eq!(over.header("retry-after"), (left_ms as u64).div_ceil(1_000).to_string());
+    assert!(over.header("effectgate-effect").starts_with("eff_"));
+    assert_eq!((over.json()["run"]["state"].as_str(), provider.ledger().requests.len()), (Some("approved"), 1));
+    web.world.clock.advance_ms(left_ms);
+    web.world.dispatch().await;
+    refund(&web, "b").await.is(201);
+    assert_eq!(provider.ledger().requests.len(), 2);
 }

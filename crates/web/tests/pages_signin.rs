@@ -258,3 +258,29 @@ async fn hc_33_json_with_a_session_decides_only_for_a_program_or_our_own_page() 
     assert_eq!(taken.status, 200, "{}", taken.text);
     assert_eq!(world.standing(run).await, ("approved", "approved", 1, 1));
 }
+
+/// What Chromium, Firefox and Safari send for a page.
+const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+
+#[tokio::test]
+async fn a_path_that_leads_nowhere_is_a_page_for_a_browser_and_a_problem_for_a_program() {
+    let world = World::new(&Options::default());
+    world.user("anna", &["support-lead"]).await;
+    let (mut anna, mut visitor) = (world.signed_in("anna").await, world.browser());
+
+    let inside = anna.send("GET", "/inbix", &[("accept", BROWSER)], String::new()).await;
+    let outside = visitor.send("GET", "/inbix", &[("accept", BROWSER), ("accept-language", "de")], String::new()).await;
+
+    for page in [&inside, &outside] {
+        assert_eq!((page.status.as_u16(), page.header("content-type")), (404, "text/html; charset=utf-8"));
+        assert!(page.header("content-security-policy").starts_with("default-src 'none'"));
+        assert!(page.text.contains("href=\"/inbox\""), "no dead end: {}", page.text);
+    }
+    assert!(inside.text.contains("There is no such page") && inside.text.contains("/logout"), "{}", inside.text);
+    assert!(outside.text.contains("Diese Seite gibt es nicht"), "{}", outside.text);
+    for accept in ["*/*", "application/json", "application/json, text/html", "application/problem+json,text/html"] {
+        let answer = visitor.send("GET", "/inbix", &[("accept", accept)], String::new()).await;
+        assert_eq!((answer.status.as_u16(), answer.header("content-type")), (404, "application/problem+json"));
+        assert!(answer.text.contains("no_such_path"), "{accept}");
+    }
+}

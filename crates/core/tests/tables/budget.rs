@@ -65,7 +65,7 @@ fn each_effect_counts_where_its_budget_says() {
     let (provider, flow) = (Holder::Provider(effect.provider.clone()), Holder::Flow(run.flow.clone()));
     let whose = |holder: &Holder, per| {
         let budget = Budget { holder: holder.clone(), per, window_ms: HOUR, max: 10, amount: None };
-        budget::wants(&[budget], &run, &effect)[0].scope.clone()
+        budget::wants(&[budget], &run, &effect, "")[0].scope.clone()
     };
     let flow_name = run.flow.as_str();
 
@@ -84,7 +84,7 @@ fn a_budget_of_another_provider_or_flow_concerns_nobody_here() {
     let effect = effect(1, EffectState::Pending { due_at: at(0) });
     for holder in [Holder::Provider(ProviderName::new("other")), Holder::Flow(FlowName::new("other"))] {
         let budget = Budget { holder, per: Per::Key, window_ms: HOUR, max: 1, amount: None };
-        assert_eq!(budget::wants(&[budget], &run, &effect), []);
+        assert_eq!(budget::wants(&[budget], &run, &effect, ""), []);
     }
 }
 

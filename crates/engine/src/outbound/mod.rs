@@ -14,7 +14,10 @@ mod wait;
 mod written;
 
 pub use begin::{Began, OutRequest, Waiting};
-use effectgate_core::{ids::FlowName, json::is_pointer};
+use effectgate_core::{
+    ids::{EffectType, FlowName},
+    json::is_pointer,
+};
 pub use kept::{Kept, Redact};
 pub use rules::{NotAllowed, OutRules};
 pub use stand::OutAnswer;
@@ -23,8 +26,23 @@ pub(crate) use written::Written;
 
 use crate::{connectors::SettingError, policy::ProviderPolicy};
 
+/// The member of a kept request that holds a JSON body.
+const JSON_BODY: &str = "/json";
+
 /// The effect type of whatever comes through the door.
 pub const OUT_TYPE: &str = "http";
+
+/// What people read as an effect's name: the type, but method and path for what came through the door, whose type says
+/// nothing. A target that is not known is an empty one.
+#[must_use]
+pub fn named<'a>(effect_type: &'a str, target: &'a str) -> &'a str {
+    match effect_type {
+        OUT_TYPE if target.is_empty() => "a request",
+        // A provider without a door may have an effect of this name too, with a target of another kind.
+        OUT_TYPE if target.contains(" /") => target,
+        other => other,
+    }
+}
 
 /// What a provider's section `out` comes to.
 #[derive(Debug, Clone)]
@@ -55,6 +73,12 @@ impl OutPolicy {
 }
 
 impl ProviderPolicy {
+    /// Where in an effect's payload the text lies that a provider gets as JSON: the body, for what came through the
+    /// door; the payload itself for every other. A prefix for JSON Pointers.
+    pub(crate) fn body_root(&self, effect_type: &EffectType) -> &'static str {
+        if self.out.is_some() && effect_type.as_str() == OUT_TYPE { JSON_BODY } else { "" }
+    }
+
     /// The id in an answer that came through the door, where the section says where to look.
     pub(crate) fn out_id(&self, kept: &Kept) -> Option<String> {
         let pointer = self.out.as_ref()?.external_id.as_deref()?;

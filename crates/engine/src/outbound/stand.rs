@@ -2,7 +2,9 @@
 //! run gives the same answer to the first request and to every repeat.
 
 use effectgate_core::{
+    budget,
     effect::{Effect, EffectState},
+    journal::SealedEntry,
     run::{Aggregate, AwaitReason, RunState},
     sending,
     switch::Switch,
@@ -31,6 +33,9 @@ pub enum OutAnswer {
     Unknown { run: Box<RunView> },
     /// Kept and not sent; it goes when the switch is on.
     SwitchOff { run: Box<RunView> },
+    /// Kept and not sent: a budget has no room. It goes by itself at `until`; `None` where waiting does not help, because
+    /// it asks for more than the whole budget. `why` names the budget.
+    BudgetUsedUp { run: Box<RunView>, why: String, until: Option<Timestamp>, wait_ms: i64 },
     /// Not sent, and it never will be: rejected, cancelled, expired, or every attempt failed before a byte left.
     NotSent { run: Box<RunView>, why: String },
     /// It is done, or was refused, and there is no answer to give: settled by a lookup or a person, too long to keep
@@ -53,8 +58,19 @@ pub(super) enum Stand {
 /// A second: long enough for an attempt to end, short for a workflow that waits.
 const RETRY_AFTER_MS: i64 = 1_000;
 
-/// Reads a run. `content` is only looked at where the run is final.
-pub(super) fn stand(agg: &Aggregate, content: Option<&Content>, switches: &[Switch], now: Timestamp) -> Stand {
+/// True for a run whose effect waits for a budget: then the journal says for which.
+pub(super) fn is_over_budget(agg: &Aggregate, now: Timestamp) -> bool {
+    agg.effects.iter().any(|effect| budget::is_waiting(effect, now))
+}
+
+/// Reads a run. `content` is only looked at where the run is final, `entries` where a budget is waited for.
+pub(super) fn stand(
+    agg: &Aggregate,
+    content: Option<&Content>,
+    entries: &[SealedEntry],
+    switches: &[Switch],
+    now: Timestamp,
+) -> Stand {
     let run = || Box::new(view::run_view(agg, None, switches));
     let effect = agg.effects.iter().find(|effect| effect.effect_type.as_str() == OUT_TYPE);
     match &agg.run.state {
@@ -65,7 +81,7 @@ pub(super) fn stand(agg: &Aggregate, content: Option<&Content>, switches: &[Swit
             Stand::Settled(OutAnswer::Unknown { run: run() })
         }
         RunState::Approved => match effect {
-            Some(effect) => sending(agg, effect, switches, now),
+            Some(effect) => sending(agg, effect, entries, switches, now),
             None => Stand::Settled(OutAnswer::NoAnswer { run: run(), status: None }),
         },
         // Between reserving and queueing, here or in a process that died; the next request takes it over.
@@ -78,7 +94,7 @@ pub(super) fn stand(agg: &Aggregate, content: Option<&Content>, switches: &[Swit
 }
 
 /// A run whose effect is decided and not final.
-fn sending(agg: &Aggregate, effect: &Effect, switches: &[Switch], now: Timestamp) -> Stand {
+fn sending(agg: &Aggregate, effect: &Effect, entries: &[SealedEntry], switches: &[Switch], now: Timestamp) -> Stand {
     let run = Box::new(view::run_view(agg, None, switches));
     let is_held = sending::applies(&agg.run, effect).stopped_by(switches).is_some();
     let due = effect.state.due_at();
@@ -93,6 +109,11 @@ fn sending(agg: &Aggregate, effect: &Effect, switches: &[Switch], now: Timestamp
         }
         EffectState::Scheduled { not_before } => {
             Stand::Open { due, otherwise: OutAnswer::Scheduled { run, not_before, wait_ms } }
+        }
+        EffectState::Pending { due_at } if budget::is_waiting(effect, now) => {
+            let why = explain::reason(agg, switches, entries).text;
+            let until = (effect.reason.as_deref() == Some(budget::USED_UP)).then_some(due_at);
+            Stand::Open { due, otherwise: OutAnswer::BudgetUsedUp { run, why, until, wait_ms } }
         }
         _ => Stand::Open { due, otherwise: OutAnswer::InFlight { run, retry_after_ms: wait_ms.max(RETRY_AFTER_MS) } },
     }

@@ -16,7 +16,7 @@ use tokio::{sync::watch, time::Instant};
 
 use super::{
     OutAnswer, Waiting,
-    stand::{Stand, stand},
+    stand::{Stand, is_over_budget, stand},
 };
 use crate::{
     engine::Engine,
@@ -27,6 +27,9 @@ use crate::{
 /// after it is there, and a hundred waiting requests are a hundred small reads a second.
 const LOOK_FIRST: Duration = Duration::from_millis(100);
 const LOOK_LAST: Duration = Duration::from_millis(1_000);
+
+/// A run is bounded in attempts, and each of them waits for a budget once; this is far beyond.
+const ENTRIES_MAX: u32 = 1_000;
 
 /// Who waits for which run in this process. Bounded by the open connections.
 #[derive(Default)]
@@ -128,7 +131,12 @@ impl Engine {
             false => None,
         };
         let switches = if agg.run.effects.open > 0 { self.switches_in_force().await } else { Vec::new() };
-        Ok(stand(&agg, content.as_ref(), &switches, self.now()))
+        let now = self.now();
+        let entries = match is_over_budget(&agg, now) {
+            true => self.store().journal_read(waiting.run, 0, ENTRIES_MAX).await?,
+            false => Vec::new(),
+        };
+        Ok(stand(&agg, content.as_ref(), &entries, &switches, now))
     }
 }
 

@@ -47,6 +47,7 @@ const OUT: &[Code] = &[
     Code::InFlight,
     Code::OutcomeUnknown,
     Code::SwitchOff,
+    Code::BudgetUsedUp,
     Code::NotSent,
     Code::NoAnswer,
     Code::AnswerErased,

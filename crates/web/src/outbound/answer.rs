@@ -52,6 +52,7 @@ pub(super) fn response(answer: OutAnswer) -> Response {
             let said = "actions are switched off: nothing was sent; it is kept and goes when the switch is on";
             problem(Problem::new(Code::SwitchOff, said), &run)
         }
+        OutAnswer::BudgetUsedUp { run, why, until, wait_ms } => problem(over_budget(&why, until, wait_ms), &run),
         OutAnswer::NotSent { run, why } => {
             problem(Problem::new(Code::NotSent, format!("it was not sent and will not be: {why}")), &run)
         }
@@ -117,6 +118,20 @@ fn unknown(run: &RunView) -> Problem {
         _ => "it may have happened and nobody knows yet: it is being looked into; ask again with the same key",
     };
     Problem::new(Code::OutcomeUnknown, said).with("effect", &effect(run))
+}
+
+/// Waiting helps only where there is a moment to wait for.
+fn over_budget(why: &str, until: Option<Timestamp>, wait_ms: i64) -> Problem {
+    match until {
+        Some(until) => {
+            let said = format!("it was not sent yet: {why}, by itself; ask again then with the same key");
+            Problem::new(Code::BudgetUsedUp, said).with("until", &until).retry_after_ms(wait_ms)
+        }
+        None => {
+            let said = format!("it was not sent: {why}; somebody raises the budget in the config, or cancels it");
+            Problem::new(Code::BudgetUsedUp, said)
+        }
+    }
 }
 
 fn no_answer(run: &RunView, status: Option<u16>) -> Problem {

@@ -20,6 +20,7 @@ pub(crate) mod live;
 mod login;
 mod me;
 mod nav;
+pub(crate) mod nowhere;
 mod sign_on;
 mod sla;
 mod stale;

@@ -10,6 +10,7 @@ use std::{
 };
 
 use effectgate_core::{
+    budget::Budget,
     flow::{ApprovalPolicy, EffectPolicy, Flow, Impact, KeyFrom, LeaseBounds, Login, Retention, TargetRule},
     gate::Gate,
     ids::{EffectType, FlowName, ProviderName, Tenant},
@@ -81,6 +82,7 @@ pub struct Options {
     pub retention: Retention,
     /// The address of a real peer that `crm` is then, with an outbound door under `gate`.
     pub door: Option<String>,
+    pub budgets: Vec<Budget>,
 }
 
 impl Default for Options {
@@ -101,6 +103,7 @@ impl Default for Options {
             batch: 100,
             retention: Retention { content_days: 30, key_days: 90, journal_days: 730 },
             door: None,
+            budgets: vec![],
         }
     }
 }
@@ -211,7 +214,7 @@ fn policy(options: &Options, scripted: &Scripted) -> Policy {
     Policy {
         flows: BTreeMap::from([(FlowName::new("ticket"), flow)]),
         providers: BTreeMap::from(providers),
-        budgets: vec![],
+        budgets: options.budgets.clone(),
         ceiling: options.ceiling,
         public_url: "http://gate.test".into(),
         channels: Channels::default(),

@@ -166,7 +166,7 @@ impl Search {
 fn line(visit: &Visit, who: &Identity, entry: &SealedEntry) -> Line {
     let is_house = entry.run == RunId::house(who.tenant());
     Line {
-        entry: EntryLine::new(visit, entry),
+        entry: EntryLine::new(visit, entry, &[]),
         kind: listing::words(&entry.kind),
         run: (!is_house).then(|| format!("/runs/{}", entry.run)),
         chain: if is_house { "house".into() } else { entry.run.to_string() },

@@ -133,7 +133,8 @@ async fn build(visit: &Visit, who: &Identity, id: EffectId, said: Said) -> Resul
         is_there: last_told(&entries, id).is_some_and(|told| matches!(told.said.as_str(), "found" | "found_many")),
     };
     let can_ask = may_operate && effect.fence.0 > 0 && provider.is_some_and(|p| p.lookup.is_some());
-    let acts = entries.iter().rev().filter(|entry| is_act(entry, id)).map(|entry| EntryLine::new(visit, entry));
+    let acts =
+        entries.iter().rev().filter(|entry| is_act(entry, id)).map(|entry| EntryLine::new(visit, entry, &agg.effects));
     Ok(Some(EffectPage {
         frame: Frame::english("Review", visit),
         banner: said.banner,

@@ -1,6 +1,6 @@
 //! Journal entries as a timeline: in words, with who, when and the hash. The entry stays the record.
 
-use effectgate_core::{journal::SealedEntry, run::Aggregate, time::Timestamp};
+use effectgate_core::{effect::Effect, journal::SealedEntry, run::Aggregate, time::Timestamp};
 use effectgate_engine::{EngineError, explain};
 
 use super::super::{listing::Moment, text::Shown, visit::Visit};
@@ -35,12 +35,13 @@ pub(super) async fn tail(visit: &Visit, who: &Identity, agg: &Aggregate) -> Resu
     // Only auditors search the journal.
     let may_audit = who.need(<crate::auth::allowed::Audit as crate::auth::allowed::Need>::ANY_OF).is_ok();
     let earlier = earlier.map(|(n, href)| (n, if may_audit { href } else { String::new() }));
-    Ok(Chain { entries: entries.iter().map(|entry| EntryLine::new(visit, entry)).collect(), earlier })
+    Ok(Chain { entries: entries.iter().map(|entry| EntryLine::new(visit, entry, &agg.effects)).collect(), earlier })
 }
 
 impl EntryLine {
-    pub(crate) fn new(visit: &Visit, entry: &SealedEntry) -> Self {
-        let told = explain::moment(entry);
+    /// `effects`: those of the entry's run, where they are at hand.
+    pub(crate) fn new(visit: &Visit, entry: &SealedEntry, effects: &[Effect]) -> Self {
+        let told = explain::moment(entry, effects);
         let hash = entry.hash.to_string();
         Self {
             seq: entry.seq,

@@ -224,7 +224,7 @@ async fn turns(visit: &Visit, who: &Identity) -> Result<Vec<EntryLine>> {
     let entries = store.journal_read(house, (head.seq - ENTRIES).max(0), ENTRIES as u32).await;
     let entries = entries.map_err(EngineError::from)?;
     let of_switches = entries.iter().rev().filter(|e| matches!(e.kind.as_str(), "switch_turned" | "switch_drill"));
-    Ok(of_switches.take(TURNS_SHOWN).map(|entry| EntryLine::new(visit, entry)).collect())
+    Ok(of_switches.take(TURNS_SHOWN).map(|entry| EntryLine::new(visit, entry, &[])).collect())
 }
 
 fn form(visit: &Visit, who: &Identity, typed: &TurnForm, error: Option<&'static str>) -> Form {
