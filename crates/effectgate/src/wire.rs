@@ -132,6 +132,7 @@ fn web_settings(server: &ServerSettings, people: &PeopleSettings, public_url: &s
         local_accounts: people.local_accounts,
         sessions: people.sessions,
         lockout: people.lockout,
+        requests_per_second_max: server.requests_per_second_max,
         trusted_proxies: server.trusted_proxies.clone(),
         ..WebSettings::default()
     }

@@ -10,6 +10,7 @@ use crate::{
         attempts::{Attempts, Lockout},
         failures::Failures,
         key_cache::KeyCache,
+        pace::Pace,
         password::Passwords,
         proxies::Network,
         single_sign_on::SingleSignOn,
@@ -44,6 +45,8 @@ pub struct WebSettings {
     pub sessions: SessionLimits,
     /// How many refused sign-ins in which time.
     pub lockout: Lockout,
+    /// Requests of one API key in a second; more are answered 429.
+    pub requests_per_second_max: u32,
     /// Whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<Network>,
 }
@@ -65,6 +68,8 @@ impl Default for WebSettings {
             local_accounts: true,
             sessions: SessionLimits::default(),
             lockout: Lockout::default(),
+            // Above what one process answers on a large machine: it stops a loop that ran away, not a busy worker.
+            requests_per_second_max: 50_000,
             trusted_proxies: Vec::new(),
         }
     }
@@ -76,6 +81,7 @@ pub struct App {
     pub engine: Engine,
     pub settings: Arc<WebSettings>,
     pub(crate) keys: Arc<KeyCache>,
+    pub(crate) pace: Arc<Pace>,
     pub(crate) failures: Arc<Failures>,
     pub(crate) attempts: Arc<Attempts>,
     pub(crate) passwords: Arc<Passwords>,
@@ -87,10 +93,12 @@ impl App {
     #[must_use]
     pub fn new(engine: Engine, settings: WebSettings) -> Self {
         let attempts = Attempts::new(settings.lockout);
+        let pace = Pace::new(settings.requests_per_second_max);
         Self {
             engine,
             settings: Arc::new(settings),
             keys: Arc::new(KeyCache::default()),
+            pace: Arc::new(pace),
             failures: Arc::new(Failures::default()),
             attempts: Arc::new(attempts),
             passwords: Arc::new(Passwords::default()),

@@ -4,9 +4,10 @@
 
 mod common;
 
-use common::{FLOW, PAYLOAD, Web, key};
+use common::{FLOW, Options, PAYLOAD, Web, key, settings};
 use effectgate_core::{actor::Actor, ids::Tenant};
 use effectgate_engine::keys::KeyScope::{self, Admin, Approver, Auditor, Operator, SwitchOwner, Viewer, Worker};
+use effectgate_web::WebSettings;
 use http::Request;
 
 /// Routes that say nothing of what is inside, and the way in itself, which has tests of its own. May only shrink.
@@ -202,4 +203,28 @@ async fn metrics_are_for_auditors_unless_the_config_opens_them() {
     let web = Web::new().await;
     web.request("GET", "/metrics", Some(web.token(Worker)), "").await.is_problem(403, "forbidden");
     web.request("GET", "/metrics", Some(web.token(Auditor)), "").await.is(200);
+}
+
+#[tokio::test]
+async fn a_key_that_asks_too_often_waits_and_nobody_else_does() {
+    let web = Web::over(Options::default(), WebSettings { requests_per_second_max: 2, ..settings() }).await;
+    let worker = || web.request("GET", "/v1/whoami", Some(web.token(Worker)), "");
+    worker().await.is(200);
+    // Every request that carries the key counts, whatever it comes to.
+    web.request("GET", "/v1/journal/export", Some(web.token(Worker)), "").await.is_problem(403, "forbidden");
+
+    let got = worker().await.is_problem(429, "too_many_requests");
+    let run = web.reserve("K", PAYLOAD, "w").await.is_problem(429, "too_many_requests");
+    let out = web.request("POST", "/out/crm/v1/refunds", Some(web.token(Worker)), "{}").await;
+
+    assert_eq!((got.header("retry-after"), &got.json()["retry_after_ms"]), ("1", &500.into()));
+    assert_eq!((run.header("retry-after"), out.code().as_str()), ("1", "too_many_requests"));
+    assert_eq!(web.runs().await, 0, "nothing of a refused request is kept");
+    for path in ["/healthz", "/readyz", "/login", "/errors/too_many_requests"] {
+        let got = web.request("GET", path, Some(web.token(Worker)), "").await;
+        assert_ne!(got.status, 429, "{path} is not counted: {}", got.text);
+    }
+    web.world.clock.advance_ms(500);
+    worker().await.is(200);
+    worker().await.is_problem(429, "too_many_requests");
 }

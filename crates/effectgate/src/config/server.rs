@@ -24,8 +24,8 @@ pub(crate) struct ServerConfig {
     /// `X-Forwarded-For` is who came. Default none. Behind a proxy that is not named everybody has its address, and
     /// bounds by address bound everybody together.
     pub(crate) trusted_proxies: Vec<String>,
-    /// For one API key; judged, noted as not in force yet. Default 50,000: above what one node was measured to do, so it stops only a loop; lower it to
-    /// share a node among callers.
+    /// For one API key, in each replica. Default 50,000: above what one node was measured to do, so it stops only a
+    /// loop; lower it to share a node among callers.
     pub(crate) requests_per_second_max: i64,
 }
 

@@ -12,7 +12,7 @@ use effectgate_core::{
 use effectgate_engine::keys::KeyScope;
 use http::{HeaderMap, Method, request::Parts};
 
-use super::{Identity, SignedIn, api_key, csrf, session, signin};
+use super::{Identity, KeyIdentity, SignedIn, api_key, csrf, session, signin};
 use crate::{
     app::App,
     problem::{Code, Problem, Result},
@@ -180,8 +180,17 @@ impl FromRequestParts<App> for Deciding {
     }
 }
 
+/// Counts the request against its key, before its right is looked at and its body is read.
+fn within_pace(app: &App, key: &KeyIdentity) -> Result<()> {
+    app.pace.take(&key.public_id, app.engine.now()).map_err(|ms| {
+        let said = format!("this API key may make {} requests in a second", app.pace.per_second());
+        Problem::new(Code::TooManyRequests, said).retry_after_ms(ms)
+    })
+}
+
 async fn identify(app: &App, method: &Method, headers: &HeaderMap, peer: IpAddr) -> Result<Identity> {
     if let Some(key) = api_key::identify(app, headers, peer).await? {
+        within_pace(app, &key)?;
         return Ok(Identity::ApiKey(key));
     }
     let Some(signed_in) = session::signed_in(app, headers).await? else {

@@ -75,6 +75,7 @@ fn is_good(row: &ApiKeyRow, hash: &Digest) -> bool {
 
 fn identity(row: ApiKeyRow) -> KeyIdentity {
     KeyIdentity {
+        public_id: row.public_id,
         tenant: row.tenant,
         name: row.name,
         scopes: row.scopes.iter().filter_map(|word| KeyScope::parse(word)).collect(),

@@ -10,6 +10,7 @@ pub mod csrf;
 pub(crate) mod failures;
 pub(crate) mod key_cache;
 pub(crate) mod own_password;
+pub(crate) mod pace;
 pub mod password;
 pub mod proxies;
 pub mod session;
@@ -36,6 +37,8 @@ pub enum Identity {
 /// A checked API key.
 #[derive(Debug, Clone)]
 pub struct KeyIdentity {
+    /// The first part of the token, which is no secret: one key, whatever its name.
+    pub public_id: String,
     pub tenant: Tenant,
     pub name: String,
     pub scopes: Vec<KeyScope>,

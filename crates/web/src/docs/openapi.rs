@@ -10,8 +10,14 @@ use utoipa::OpenApi as _;
 use crate::{outbound, problem::Code, router};
 
 /// Problems of any request that wants to know its caller.
-const CALLER: &[Code] =
-    &[Code::Unauthorized, Code::Forbidden, Code::TooManyFailures, Code::DatabaseUnavailable, Code::Internal];
+const CALLER: &[Code] = &[
+    Code::Unauthorized,
+    Code::Forbidden,
+    Code::TooManyFailures,
+    Code::TooManyRequests,
+    Code::DatabaseUnavailable,
+    Code::Internal,
+];
 /// Problems of a body.
 const BODY: &[Code] = &[
     Code::InvalidJson,

@@ -58,6 +58,7 @@ mod tests {
     /// The paths that a role which is named like a scope opens; no scope for a free role.
     fn paths(role: &str) -> Vec<&'static str> {
         let key = KeyIdentity {
+            public_id: "0".repeat(12),
             tenant: Tenant::new("default"),
             name: "anna".into(),
             scopes: KeyScope::parse(role).into_iter().collect(),

@@ -71,6 +71,7 @@ codes! {
     OutNotAllowed = "out_not_allowed", FORBIDDEN, "This door does not let the request through";
     CrossSite = "cross_site", FORBIDDEN, "The request does not come from this site's own page";
     TooManyFailures = "too_many_failures", TOO_MANY_REQUESTS, "Too many failed authentications";
+    TooManyRequests = "too_many_requests", TOO_MANY_REQUESTS, "Too many requests with this API key";
     LocalAccountsOff = "local_accounts_off", FORBIDDEN, "Local accounts are switched off";
     SignInExpired = "sign_in_expired", BAD_REQUEST, "This sign-in is over";
     SignInRefused = "sign_in_refused", FORBIDDEN, "The sign-in was not accepted";

@@ -51,9 +51,6 @@ pub(super) fn server(judge: &mut Judge<'_>, config: &ServerConfig) -> Option<Ser
         1_000_000,
         "Requests of one API key in a second; to shut a key out, revoke it.",
     );
-    if config.requests_per_second_max != ServerConfig::default().requests_per_second_max {
-        judge.note("server.requests_per_second_max", "accepted and not in force yet: requests are not counted by key");
-    }
     Some(ServerSettings {
         listen: listen(judge, config)?,
         body_bytes_max: unsigned(body),
