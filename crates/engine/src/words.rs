@@ -165,9 +165,9 @@ mod tests {
 
     #[test]
     fn what_was_settled_without_a_lookup_does_not_read_as_looked() {
-        let handed = of("looked", &json!({"effect": "eff_1", "next": "review", "reason": "outcome_unknown"}));
-        let again = of("looked", &json!({"effect": "eff_1", "next": "pending", "reason": "reissue"}));
-        let looked = of("looked", &json!({"next": "review", "reason": "not_found", "lookup": "absent"}));
+        let handed = of("looked", &json!({"effect": "eff_1", "next": "review", "reason": "outcome_unknown"}), "");
+        let again = of("looked", &json!({"effect": "eff_1", "next": "pending", "reason": "reissue"}), "");
+        let looked = of("looked", &json!({"next": "review", "reason": "not_found", "lookup": "absent"}), "");
 
         assert_eq!(again, "sends it again under the same provider key");
         assert_eq!(handed, "handed it to a person: outcome unknown");
