@@ -53,7 +53,10 @@
         if (fresh && !isInUse(region) && replace(region, fresh)) renewed += 1;
       }
       if (renewed) { tick(); say(); }
-    } catch { /* the network is away; the next event or a reload shows it */ } finally { busy = false; }
+    } catch { /* the network is away; the next event or a reload shows it */ } finally {
+      busy = false;
+      if (changed.size) later(PAUSE_MS); // said while this look was under way
+    }
   };
   const later = (ms) => { if (!timer) timer = setTimeout(look, ms); };
   const say = () => {
@@ -65,6 +68,7 @@
   const listen = () => {
     if (source || !from || document.hidden || !regions().length || Date.now() - touched > ALONE_MS) return;
     source = new EventSource(from);
+    source.addEventListener("open", () => missed());
     source.addEventListener("changed", (event) => {
       if (Date.now() - touched > ALONE_MS) return stop();
       for (const topic of event.data.split(" ")) changed.add(topic);
@@ -72,11 +76,15 @@
     });
   };
   const stop = () => { if (source) source.close(); source = null; };
-  // What changed while nobody listened is not known, so a part is looked at again on the way back.
+  // What changed while nobody listened is not known, so every part is looked at again: on the way back, and whenever the
+  // stream begins (first: what happened between the page and its stream; later: while the connection was away).
+  const missed = () => {
+    for (const region of regions()) for (const topic of region.dataset.live.split(" ")) changed.add(topic);
+    later(Math.max(0, looked + PAUSE_MS - Date.now()));
+  };
   const back = () => {
     if (source || document.hidden) return;
-    for (const region of regions()) for (const topic of region.dataset.live.split(" ")) changed.add(topic);
-    later(0);
+    missed();
     listen();
   };
   document.addEventListener("visibilitychange", () => (document.hidden ? stop() : back()));
