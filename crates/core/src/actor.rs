@@ -6,7 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use unicode_normalization::UnicodeNormalization;
 
-use crate::{ids::Owner, key::is_invisible};
+use crate::{
+    ids::{Owner, SourceName},
+    key::is_invisible,
+};
 
 /// The stable identity of a person: `user:<name>` for a local account, `mail:<address>` for the audience of a token,
 /// `oidc:<issuer>#<sub>` for single sign-on. Compared by bytes; constructors normalise.
@@ -121,6 +124,8 @@ pub enum Actor {
     Person(Subject),
     /// An API key, by its public name.
     ApiKey(String),
+    /// A sender at the inbound door, by the source whose signature it bore.
+    Source(SourceName),
     /// A worker of the server: `dispatcher`, `sweeper`, `reconciler`, `policy`.
     System(&'static str),
 }
@@ -131,6 +136,7 @@ impl fmt::Display for Actor {
             Self::Worker(owner) => write!(f, "worker:{owner}"),
             Self::Person(subject) => f.write_str(subject.as_str()),
             Self::ApiKey(name) => write!(f, "key:{name}"),
+            Self::Source(name) => write!(f, "source:{name}"),
             Self::System(what) => write!(f, "system:{what}"),
         }
     }

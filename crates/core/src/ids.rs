@@ -251,6 +251,10 @@ name!(
     ProviderName
 );
 name!(
+    /// The name of an inbound source in the config.
+    SourceName
+);
+name!(
     /// The name of an effect type in the config.
     EffectType
 );

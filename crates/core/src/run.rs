@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     approval::Approval,
     effect::Effect,
-    ids::{Fence, FlowName, Owner, RunId, Tenant},
+    ids::{Fence, FlowName, Owner, RunId, SourceName, Tenant},
     journal::Head,
     payload::PayloadHash,
     time::Timestamp,
@@ -198,6 +198,9 @@ pub struct Origin {
     /// The API key that reserved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api_key: Option<String>,
+    /// The source at whose door the event came in. Set by the server only; what is delivered to a worker goes by it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inbound: Option<SourceName>,
 }
 
 /// What a correction knows of its original: a final run changes no more, so this stays true.

@@ -24,6 +24,7 @@ pub mod explain;
 mod gate;
 mod hot;
 mod house;
+pub mod inbound;
 pub mod inline;
 pub mod keys;
 pub mod notify;

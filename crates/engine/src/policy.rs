@@ -7,7 +7,7 @@ use effectgate_core::{
     budget::Budget,
     flow::Flow,
     gate::EvidenceRule,
-    ids::{EffectType, FlowName, ProviderName},
+    ids::{EffectType, FlowName, ProviderName, SourceName},
     lease::ClassOf,
     notice::Alert,
     provider::{Class, Provider},
@@ -15,12 +15,14 @@ use effectgate_core::{
 };
 use effectgate_rules::{cel::Rule, schema::Schema};
 
-use crate::{connector::Connector, notify::Channels, outbound::OutPolicy, replay::ReplayPolicy};
+use crate::{connector::Connector, inbound::SourcePolicy, notify::Channels, outbound::OutPolicy, replay::ReplayPolicy};
 
 /// Everything the engine goes by.
 pub struct Policy {
     pub flows: BTreeMap<FlowName, FlowPolicy>,
     pub providers: BTreeMap<ProviderName, ProviderPolicy>,
+    /// The inbound doors.
+    pub sources: BTreeMap<SourceName, SourcePolicy>,
     /// How much may leave in a window of time. Empty: no limit, and no question to the database.
     pub budgets: Vec<Budget>,
     pub ceiling: Ceiling,
@@ -102,6 +104,11 @@ impl Policy {
     #[must_use]
     pub fn provider(&self, name: &ProviderName) -> Option<&ProviderPolicy> {
         self.providers.get(name)
+    }
+
+    #[must_use]
+    pub fn source(&self, name: &SourceName) -> Option<&SourcePolicy> {
+        self.sources.get(name)
     }
 }
 

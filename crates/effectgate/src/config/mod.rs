@@ -17,6 +17,7 @@ mod provider;
 pub(crate) mod resolve;
 mod secret;
 mod server;
+mod source;
 mod workers;
 
 #[cfg(test)]
@@ -48,5 +49,5 @@ pub(crate) struct Config {
     pub(crate) providers: BTreeMap<String, provider::ProviderConfig>,
     pub(crate) flows: BTreeMap<String, flow::FlowConfig>,
     pub(crate) auth: people::PeopleConfig,
-    pub(crate) sources: BTreeMap<String, people::SourceConfig>,
+    pub(crate) sources: BTreeMap<String, source::SourceConfig>,
 }

@@ -1,5 +1,4 @@
-//! `[auth.*]` and `[sources.*]`: how people sign in, and inbound endpoints. The latter are accepted and judged in shape;
-//! a later release puts them in force, and `check` says so.
+//! `[auth.*]`: how people sign in.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -7,7 +6,7 @@ use effectgate_engine::sessions::SessionLimits;
 use effectgate_web::auth::attempts::Lockout;
 use serde::{Deserialize, Serialize};
 
-use super::{provider::AuthConfig, secret::Secret};
+use super::secret::Secret;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -145,50 +144,4 @@ impl Default for LockoutConfig {
             account_window_ms: of.account_window_ms,
         }
     }
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct SourceConfig {
-    pub(crate) flow: String,
-    pub(crate) signature: SignatureConfig,
-    pub(crate) key_parts: KeyPartsConfig,
-    pub(crate) deliver: Option<DeliverConfig>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct SignatureConfig {
-    pub(crate) scheme: SchemeWord,
-    pub(crate) secret: Option<Secret>,
-    pub(crate) secret_file: Option<PathBuf>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum SchemeWord {
-    StandardWebhooks,
-    Stripe,
-    Github,
-    Hmac,
-    SharedSecret,
-    /// By name only: nobody gets it by leaving something out.
-    None,
-}
-
-/// Each a JSON Pointer into the body, or a fixed text in single quotes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct KeyPartsConfig {
-    pub(crate) source: String,
-    pub(crate) event_type: String,
-    pub(crate) external_id: String,
-    pub(crate) version: String,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct DeliverConfig {
-    pub(crate) url: String,
-    pub(crate) auth: Option<AuthConfig>,
 }

@@ -245,7 +245,7 @@ fn redact(header: Option<&(String, SecretString)>, auth: Option<&Auth>) -> Redac
 }
 
 impl Auth {
-    fn header(&self) -> Result<(String, SecretString), SettingError> {
+    pub(crate) fn header(&self) -> Result<(String, SecretString), SettingError> {
         let (name, value) = match self {
             Self::Bearer(token) => ("Authorization".to_owned(), format!("Bearer {}", token.expose_secret())),
             Self::Basic { username, password } => {

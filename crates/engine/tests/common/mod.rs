@@ -487,6 +487,7 @@ pub fn policy(options: &Options, scripted: &Scripted) -> Policy {
     Policy {
         flows: BTreeMap::from(flows),
         providers: BTreeMap::from(providers),
+        sources: BTreeMap::new(),
         budgets: options.budgets.clone(),
         ceiling: options.ceiling,
         public_url: "http://gate.test".into(),

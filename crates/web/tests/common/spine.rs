@@ -214,6 +214,7 @@ fn policy(options: &Options, scripted: &Scripted) -> Policy {
     Policy {
         flows: BTreeMap::from([(FlowName::new("ticket"), flow)]),
         providers: BTreeMap::from(providers),
+        sources: BTreeMap::new(),
         budgets: options.budgets.clone(),
         ceiling: options.ceiling,
         public_url: "http://gate.test".into(),

@@ -156,6 +156,7 @@ pub fn policy(options: &Options, channels: Channels) -> Policy {
     Policy {
         flows: BTreeMap::from([(FlowName::new("ticket-reply"), flow)]),
         providers: BTreeMap::from([provider("mail", true, Class::Advisory), provider("pay", false, enforcing)]),
+        sources: BTreeMap::new(),
         budgets: vec![],
         ceiling: Ceiling::On,
         public_url: PUBLIC_URL.into(),

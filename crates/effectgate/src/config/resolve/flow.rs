@@ -25,7 +25,7 @@ use crate::config::{
 
 const DAY_MS: i64 = 86_400_000;
 /// Time for a worker's last call to arrive and be committed before its lease ends.
-const LEASE_MARGIN_MS: i64 = 5_000;
+pub(super) const LEASE_MARGIN_MS: i64 = 5_000;
 const KEY_PARTS: [&str; 4] = ["source", "event_type", "external_id", "version"];
 
 /// A schema as it is stored and as it judges.

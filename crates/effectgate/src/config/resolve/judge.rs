@@ -167,5 +167,12 @@ pub(super) fn unsigned<T: TryFrom<i64> + Default>(value: i64) -> T {
 
 /// Something of the right shape in the place of a secret that is not here.
 fn stand_in(path: &str) -> &'static str {
-    if path == "database.url" { "sqlite:stand-in.db" } else { "https://stand-in.example.com/secret" }
+    match path {
+        "database.url" => "sqlite:stand-in.db",
+        // A Standard Webhooks secret, and long enough for every other scheme.
+        path if path.starts_with("sources.") && path.contains(".signature.") => {
+            "whsec_c3RhbmQtaW4gb2YgdHdlbnR5LWZvdXI="
+        }
+        _ => "https://stand-in.example.com/secret",
+    }
 }

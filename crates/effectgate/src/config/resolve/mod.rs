@@ -3,6 +3,7 @@
 
 mod approval;
 mod budget;
+mod deliver;
 mod effect;
 mod flow;
 mod http;
@@ -79,11 +80,12 @@ pub(crate) fn resolve(config: &Config, folder: &Path, environment: &Environment)
     let flows = flow::flows(&mut judge, config);
     let budgets = budget::budgets(&mut judge, config);
     let people = people::people(&mut judge, &config.auth);
-    sources::judge(&mut judge, config);
+    let sources = sources::sources(&mut judge, config);
     let whole = (|| {
         let policy = Policy {
             flows: flows?,
             providers: providers?,
+            sources,
             budgets,
             ceiling,
             public_url: public_url?,

@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf};
 use effectgate_core::{
     flow::{KeyFrom, Login, TargetRule},
     gate::Gate,
-    ids::{EffectType, FlowName, ProviderName},
+    ids::{EffectType, FlowName, ProviderName, SourceName},
     provider::Class,
     switch::Ceiling,
 };
+use effectgate_engine::inbound::Scheme;
 use serde_json::json;
 
 use super::*;
@@ -23,7 +24,9 @@ fn environment() -> Vec<(String, String)> {
     [
         ("CHAT_WEBHOOK", "https://chat.example.com/services/T0/B0/x"),
         ("CRM_TOKEN", "crm-s3cret"),
+        ("N8N_TOKEN", "n8n-s3cret"),
         ("OIDC_SECRET", "oidc-s3cret"),
+        ("SHOP_SECRET", "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3"),
     ]
     .map(|(name, value)| (name.to_owned(), value.to_owned()))
     .to_vec()
@@ -61,7 +64,9 @@ fn the_example_starts() {
     assert_eq!((people.local_accounts, oidc.issuer.as_str()), (true, "https://sso.example.test"));
     assert_eq!(oidc.policy.roles["ops"], ["operator", "switch_owner"]);
     assert!(!notes.iter().any(|note| note.starts_with("auth.oidc")), "{notes:?}");
-    assert!(notes.iter().any(|note| note.starts_with("sources.shop: accepted and not in force yet")), "{notes:?}");
+    let shop = &policy.sources[&SourceName::new("shop")];
+    assert_eq!((shop.flow.as_str(), shop.signature.scheme()), ("ticket-reply", &Scheme::StandardWebhooks));
+    assert_eq!(shop.deliver.as_ref().map(|to| (to.timeout_ms, to.concurrent, to.lease_ms)), Some((10_000, 4, 300_000)));
 }
 
 #[test]
