@@ -36,3 +36,7 @@ screenshots:
 # Writes the golden OpenAPI file anew; read the difference before you commit it.
 openapi:
     UPDATE_OPENAPI=1 cargo test -p effectgate-web --test documents
+
+# The gate beside a real n8n 2.41.1, with and without it, effects counted at the far side; see n8n/e2e/README.md.
+e2e-n8n *ARGS:
+    python3 n8n/e2e/run.py {{ARGS}}

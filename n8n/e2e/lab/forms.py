@@ -1,0 +1,60 @@
+"""The same small workflow in its forms: a webhook, a model's draft, and one effect at the provider. Without the gate the effect
+is an HTTP Request node; with it the workflow reserves, drafts and proposes, or sends its request to the outbound door."""
+from . import flow
+
+ORDER = "$('Webhook').item.json.body.order"
+# The owner is of this execution and node, so that the node's own retries get the same grant.
+OWNER = "`n8n:${$workflow.id}:${$execution.id}:reserve`"
+
+
+class Forms:
+    """Nodes with the addresses of one lab in them. `more` of each goes to the node: retryOnFail, onError …"""
+
+    def __init__(self, gate, direct, model, bearer):
+        """`gate` and `model` are base addresses, `direct` is the provider's as n8n sees it, `bearer` n8n's credential for
+        the gate."""
+        self.gate, self.direct, self.model, self.bearer = gate, direct, model, bearer
+
+    def draft(self, **more):
+        body = "{model: 'scripted', messages: [{role: 'user', content: 'draft for ' + " + ORDER + "}]}"
+        return flow.http("Draft", f"{self.model}/v1/chat/completions", body, timeout=60_000, **more)
+
+    def effect(self, path="/bare", timeout=3_000, **more):
+        """Without the gate: the provider itself."""
+        body = "{order: " + ORDER + ", text: 'a note'}"
+        return flow.http("Effect", self.direct + path, body, timeout=timeout, **more)
+
+    def out(self, provider="crm", path="/out-notes", timeout=10_000, **more):
+        """The same node through the outbound door: another URL, a credential and a key."""
+        body, key = "{order: " + ORDER + ", text: 'a note'}", "={{ 'order:' + " + ORDER + " }}"
+        return flow.http("Effect", f"{self.gate}/out/{provider}{path}", body, {"Idempotency-Key": key}, timeout,
+                         credentials=self.bearer, **more)
+
+    def reserve(self, name="lead", lease_ms=300_000, **more):
+        body = "{flow: '%s', key: 'order:' + %s, payload: $json.body, owner: %s, lease_ms: %d}" % (name, ORDER, OWNER, lease_ms)
+        return flow.http("Reserve", f"{self.gate}/v1/runs", body, credentials=self.bearer, **more)
+
+    def granted(self):
+        return flow.when("Granted", "$json.answer", "granted")
+
+    def propose(self, effect="note", **more):
+        grant = "$('Reserve').item.json"
+        choice = "$('Draft').item.json.choices[0]"
+        payload = "{order: " + ORDER + ", text: 'a note'}"
+        body = ("{owner: %s.lease.owner, fence: %s.lease.fence, output_text: %s.message.content, finish_reason: %s.finish_reason, "
+                "effects: [{type: '%s', target: %s, payload: %s}]}") % (grant, grant, choice, choice, effect, ORDER, payload)
+        url = "=%s/v1/runs/{{ %s.run.id }}/proposal" % (self.gate, grant)
+        return flow.http("Propose", url, body, credentials=self.bearer, **more)
+
+    def bare(self, name, mode="onReceived", path="/bare", **more):
+        """Webhook, draft, effect: no gate."""
+        return flow.chain(name, flow.webhook(name, mode), self.draft(**more), self.effect(path, **more))
+
+    def door(self, name, mode="onReceived", provider="crm", path="/out-notes", **more):
+        """Webhook, draft, effect through the outbound door."""
+        return flow.chain(name, flow.webhook(name, mode), self.draft(**more), self.out(provider, path, **more))
+
+    def plain(self, name, mode="onReceived", flow_name="lead", effect="note", lease_ms=300_000, **more):
+        """Webhook, reserve, draft, propose: HTTP Request nodes only."""
+        return flow.chain(name, flow.webhook(name, mode), self.reserve(flow_name, lease_ms, **more), self.granted(),
+                          self.draft(**more), self.propose(effect, **more))

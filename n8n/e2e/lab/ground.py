@@ -1,0 +1,54 @@
+"""Everything of one run, started and stopped together:
+
+    sender -> n8n -> relay -> gate -> relay -> provider        (and n8n -> relay -> provider without the gate)
+
+The relay before the gate loses what the gate answers to n8n; the one before the provider, what the provider answers."""
+import itertools
+
+from .forms import Forms
+from .gate import KEY, Gate
+from .model import Model
+from .n8n import N8n
+from .provider import Provider
+from .relay import Relay
+
+
+class Ground:
+    def __init__(self, binary, lab, node, folder):
+        self._numbers, self._open = itertools.count(1), []
+        self.provider, self.model = self._keep(Provider()), self._keep(Model())
+        self.far = self._keep(Relay(binary, self.provider.url, folder / "relay-far.log"))
+        self.n8n = N8n(lab, node, folder / "n8n")
+        self.gate = self._keep(Gate(binary, folder / "gate", self.far.url))
+        self.near = self._keep(Relay(binary, self.gate.url, folder / "relay-near.log"))
+        self.talk = self._keep(Relay(binary, self.model.url, folder / "relay-model.log"))
+        self.forms = None
+
+    def begin(self):
+        """Starts n8n with an owner, an API key and the credential for the gate."""
+        self.n8n.start()
+        self._open.append(_Closing(self.n8n.stop))
+        self.n8n.set_up()
+        bearer = self.n8n.credential("gate", "httpHeaderAuth", {"name": "Authorization", "value": f"Bearer {KEY}"})
+        self.forms = Forms(self.near.url, self.far.url, self.talk.url, bearer)
+
+    def order(self, word):
+        """A business event of its own: nothing in the lab is counted twice."""
+        return f"{word}-{next(self._numbers)}"
+
+    def name(self, word):
+        """A name for a workflow and its webhook."""
+        return f"lab-{word}-{next(self._numbers)}"
+
+    def close(self):
+        for part in reversed(self._open):
+            part.close()
+
+    def _keep(self, part):
+        self._open.append(part)
+        return part
+
+
+class _Closing:
+    def __init__(self, close):
+        self.close = close
