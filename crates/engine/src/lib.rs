@@ -27,6 +27,7 @@ mod house;
 pub mod inbound;
 pub mod inline;
 pub mod keys;
+pub mod n8n;
 pub mod notify;
 pub mod operate;
 pub mod outbound;

@@ -15,7 +15,9 @@ use effectgate_core::{
 };
 use effectgate_rules::{cel::Rule, schema::Schema};
 
-use crate::{connector::Connector, inbound::SourcePolicy, notify::Channels, outbound::OutPolicy, replay::ReplayPolicy};
+use crate::{
+    connector::Connector, inbound::SourcePolicy, n8n::N8n, notify::Channels, outbound::OutPolicy, replay::ReplayPolicy,
+};
 
 /// Everything the engine goes by.
 pub struct Policy {
@@ -33,6 +35,8 @@ pub struct Policy {
     pub dispatcher: DispatcherPolicy,
     pub sweeper: SweeperPolicy,
     pub replay: ReplayPolicy,
+    /// The workflow tool, where the config names one.
+    pub n8n: Option<Arc<N8n>>,
 }
 
 /// A flow with what the rules room compiled of it.

@@ -10,6 +10,7 @@ mod environment;
 mod error;
 mod flow;
 mod load;
+mod n8n;
 mod notify;
 mod out;
 mod people;
@@ -48,6 +49,7 @@ pub(crate) struct Config {
     pub(crate) alerts: Vec<notify::AlertConfig>,
     pub(crate) providers: BTreeMap<String, provider::ProviderConfig>,
     pub(crate) flows: BTreeMap<String, flow::FlowConfig>,
+    pub(crate) n8n: Option<n8n::N8nConfig>,
     pub(crate) auth: people::PeopleConfig,
     pub(crate) sources: BTreeMap<String, source::SourceConfig>,
 }

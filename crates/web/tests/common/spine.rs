@@ -223,6 +223,7 @@ fn policy(options: &Options, scripted: &Scripted) -> Policy {
         dispatcher: DispatcherPolicy { workers: options.workers, period_ms: 500, batch: options.batch },
         sweeper: SweeperPolicy { period_ms: 2_000, batch: 500, stuck_ms: 24 * HOUR },
         replay: effectgate_engine::replay::ReplayPolicy::default(),
+        n8n: None,
     }
 }
 

@@ -165,5 +165,6 @@ pub fn policy(options: &Options, channels: Channels) -> Policy {
         dispatcher: DispatcherPolicy { workers: 4, period_ms: 500, batch: 100 },
         sweeper: SweeperPolicy { period_ms: 2_000, batch: 500, stuck_ms: 24 * HOUR },
         replay: effectgate_engine::replay::ReplayPolicy::default(),
+        n8n: None,
     }
 }

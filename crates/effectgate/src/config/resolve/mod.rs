@@ -8,6 +8,7 @@ mod effect;
 mod flow;
 mod http;
 mod judge;
+mod n8n;
 mod notify;
 mod out;
 mod people;
@@ -79,6 +80,7 @@ pub(crate) fn resolve(config: &Config, folder: &Path, environment: &Environment)
     let alerts = notify::alerts(&mut judge, config);
     let flows = flow::flows(&mut judge, config);
     let budgets = budget::budgets(&mut judge, config);
+    let n8n = n8n::n8n(&mut judge, config.n8n.as_ref());
     let people = people::people(&mut judge, &config.auth);
     let sources = sources::sources(&mut judge, config);
     let whole = (|| {
@@ -94,6 +96,7 @@ pub(crate) fn resolve(config: &Config, folder: &Path, environment: &Environment)
             dispatcher,
             sweeper,
             replay,
+            n8n: n8n?,
         };
         Some((policy, server?, database?, people?))
     })();
