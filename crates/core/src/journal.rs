@@ -30,6 +30,8 @@ kinds! {
     Reserved = "reserved",
     Accepted = "accepted",
     Claimed = "claimed",
+    Delivered = "delivered",
+    Undelivered = "undelivered",
     Renewed = "renewed",
     Conflict = "conflict",
     ProposalInvalid = "proposal_invalid",

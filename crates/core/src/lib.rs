@@ -8,6 +8,7 @@ pub mod actor;
 pub mod approval;
 pub mod budget;
 pub mod correct;
+pub mod delivery;
 pub mod diff;
 pub mod digest;
 pub mod effect;

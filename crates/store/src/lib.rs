@@ -18,7 +18,7 @@ use async_trait::async_trait;
 use effectgate_core::{
     digest::Digest,
     effect::{Attempt, Effect},
-    ids::{FlowName, ProviderName, ReplayId, RunId, Tenant},
+    ids::{FlowName, ProviderName, ReplayId, RunId, SourceName, Tenant},
     journal::{Head, SealedEntry},
     notice::Notice,
     replay::ReplayFilter,
@@ -93,6 +93,10 @@ pub trait Store: Send + Sync + 'static {
     /// Runs of a flow that a worker may claim now, oldest due first: queued, failed_retryable whose time has come,
     /// processing with a lease that is over.
     async fn run_claimable(&self, tenant: &Tenant, flow: &FlowName, limit: u32) -> Result<Vec<RunId>>;
+
+    /// Runs that came in at a source and that its worker does not have, of all tenants, oldest due first: queued,
+    /// failed_retryable whose time has come, processing with a lease that is over and attempts left.
+    async fn run_deliverable(&self, source: &SourceName, limit: u32) -> Result<Vec<RunRef>>;
 
     /// Runs that time has overtaken, of all tenants, by id after `after`.
     async fn run_overdue(&self, kind: RunOverdue, after: Option<RunId>, limit: u32) -> Result<Vec<RunRef>>;

@@ -7,6 +7,7 @@ mod approval;
 mod budget;
 mod classify;
 mod correct;
+mod delivery;
 mod edit;
 mod effect_states;
 mod ending;

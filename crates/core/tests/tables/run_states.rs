@@ -3,6 +3,7 @@
 use effectgate_core::{
     actor::Actor,
     approval::{self, Verdict, Wish},
+    delivery::{self, Away},
     effect::EffectState,
     ending::{self, FailClass},
     ids::{Fence, Owner},
@@ -17,10 +18,14 @@ use crate::{approval::asked, given::*, invariants::applied};
 
 type Command = (&'static str, fn(&Aggregate) -> Option<Transition>);
 
-const COMMANDS: [Command; 13] = [
+const COMMANDS: [Command; 14] = [
     ("claim", |agg| match lease::claim(agg, &Owner::new("worker-b"), 1_000, at(1), &ADVISORY_ALL) {
         Claim::Granted(t) | Claim::Ended(t) => Some(t),
         Claim::NotFree => None,
+    }),
+    ("not delivered", |agg| {
+        let away = Away { why: "refused", since: at(0), retry_after_ms: None, give_up_ms: 1_000 };
+        delivery::undelivered(agg, &owner(), Fence(1), &away, at(1)).ok()
     }),
     ("complete", |agg| ending::complete(agg, &owner(), Fence(1), "{}", at(1)).ok()),
     ("fail retryable", |agg| fail(agg, FailClass::ModelTimeout)),
@@ -80,6 +85,7 @@ fn every_command_in_every_state() {
         claim            | queued                        | processing
         claim            | failed_retryable              | processing
         claim            | processing, left behind       | processing
+        not delivered    | processing                    | failed_retryable undelivered
         complete         | processing                    | completed
         fail retryable   | processing                    | failed_retryable model_timeout
         fail for good    | processing                    | failed_terminal agent_limit

@@ -16,7 +16,7 @@ use async_trait::async_trait;
 use effectgate_core::{
     digest::Digest,
     effect::{Attempt, Effect},
-    ids::{FlowName, ProviderName, ReplayId, RunId, Tenant},
+    ids::{FlowName, ProviderName, ReplayId, RunId, SourceName, Tenant},
     journal::{Head, SealedEntry},
     notice::Notice,
     replay::ReplayFilter,
@@ -249,6 +249,7 @@ reads! {
     run_matching(tenant: &Tenant, filter: &ReplayFilter, cursor: Option<&str>, limit: u32) -> Page<Run>;
     run_corrections(tenant: &Tenant, original: RunId, limit: u32) -> Vec<Run>;
     run_claimable(tenant: &Tenant, flow: &FlowName, limit: u32) -> Vec<RunId>;
+    run_deliverable(source: &SourceName, limit: u32) -> Vec<RunRef>;
     run_overdue(kind: RunOverdue, after: Option<RunId>, limit: u32) -> Vec<RunRef>;
     run_purge(limit: u32) -> Purged;
     effect_due(provider: &ProviderName, limit: u32) -> Vec<DueEffect>;

@@ -60,6 +60,7 @@ fn statements() -> Vec<(&'static str, &'static str, bool)> {
         ("content", run::CONTENT, true),
         ("runs found", run::FIND, true),
         ("claimable", run::CLAIMABLE, true),
+        ("deliverable", run::DELIVERABLE, true),
         ("lease over", run::LEASE_OVER, true),
         ("unchanged", run::UNCHANGED, true),
         ("effects due", effect::DUE, true),

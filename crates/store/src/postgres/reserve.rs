@@ -3,7 +3,12 @@
 
 use std::sync::LazyLock;
 
-use effectgate_core::{digest::Digest, ids::RunId, journal, time::Timestamp};
+use effectgate_core::{
+    digest::Digest,
+    ids::{RunId, SourceName},
+    journal,
+    time::Timestamp,
+};
 use tokio_postgres::Row;
 
 use super::{
@@ -57,6 +62,7 @@ const NEW: Shape = Shape {
         ("expires_at", Int),
         ("content_expires_at", Int),
         ("corrects", Blob),
+        ("inbound", Text),
         ("payload", Text),
         ("output", Text),
         ("result", Text),
@@ -87,12 +93,13 @@ ops AS MATERIALIZED (SELECT *, ",
 made AS (INSERT INTO runs AS r (run_id, tenant, flow, flow_revision, key, state, reason, version, payload_hash,
     identity_rule, owner, fence, lease_since, lease_expires_at, attempts, attempts_max, repairs_used, takeovers,
     effects_total, effects_open, effects_failed, effects_cancelled, refusals, next_attempt_at, journal_seq,
-    journal_head, origin, created_at, updated_at, expires_at, content_expires_at, corrects)
+    journal_head, origin, created_at, updated_at, expires_at, content_expires_at, corrects,
+    inbound)
   SELECT run_id, tenant, flow, flow_revision, key, state, reason, version, payload_hash, identity_rule, owner, fence,
     CASE WHEN lease_ms IS NOT NULL THEN clock END, clock + lease_ms * 1000,
     attempts, attempts_max, repairs_used, takeovers, effects_total, effects_open, effects_failed, effects_cancelled,
     refusals, next_attempt_at, journal_seq, journal_head, origin, created_at, updated_at, expires_at,
-    content_expires_at, corrects
+    content_expires_at, corrects, inbound
   FROM ops ORDER BY run_id
   ON CONFLICT (run_id) DO NOTHING
   RETURNING r.run_id, r.lease_since, r.lease_expires_at),
@@ -214,6 +221,7 @@ fn push<'a>(rows: &mut Rows<'a>, new: &'a NewRun, id: OpId) -> Result<()> {
         run.expires_at.map(Timestamp::micros).into(),
         run.content_expires_at.map(Timestamp::micros).into(),
         run.origin.corrects.as_ref().map(RunId::as_bytes).into(),
+        run.origin.inbound.as_ref().map(SourceName::as_str).into(),
         new.content.payload.as_deref().into(),
         new.content.output.as_deref().into(),
         new.content.result.as_deref().into(),

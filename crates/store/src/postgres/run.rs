@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use effectgate_core::{
-    ids::{FlowName, RunId, Tenant},
+    ids::{FlowName, RunId, SourceName, Tenant},
     run::{Aggregate, Run},
     time::Timestamp,
 };
@@ -158,6 +158,29 @@ ORDER BY due, run_id LIMIT $3"
 pub(super) async fn claimable(pool: &Pool, tenant: &Tenant, flow: &FlowName, limit: u32) -> Result<Vec<RunId>> {
     let limit = i64::from(limit);
     pool.list(CLAIMABLE, &[&tenant.as_str(), &flow.as_str(), &limit], |r| Ok(row::run_ref(r)?.id)).await
+}
+
+/// As [`CLAIMABLE`], of one source and all tenants.
+pub(super) const DELIVERABLE: &str = concat!(
+    "SELECT run_id, tenant FROM (
+  (SELECT run_id, tenant, updated_at AS due FROM runs WHERE state IN ('queued', 'failed_retryable')
+      AND inbound = $1 AND next_attempt_at IS NULL ORDER BY updated_at LIMIT $2)
+  UNION ALL
+  (SELECT run_id, tenant, next_attempt_at AS due FROM runs WHERE state IN ('queued', 'failed_retryable')
+      AND inbound = $1 AND next_attempt_at <= (SELECT ",
+    now!(),
+    ") ORDER BY next_attempt_at LIMIT $2)
+  UNION ALL
+  (SELECT run_id, tenant, lease_expires_at AS due FROM runs WHERE state = 'processing'
+      AND inbound = $1 AND lease_expires_at <= (SELECT ",
+    now!(),
+    ") AND attempts < attempts_max
+      ORDER BY lease_expires_at LIMIT $2)) due
+ORDER BY due, run_id LIMIT $2"
+);
+
+pub(super) async fn deliverable(pool: &Pool, source: &SourceName, limit: u32) -> Result<Vec<RunRef>> {
+    pool.list(DELIVERABLE, &[&source.as_str(), &i64::from(limit)], row::run_ref).await
 }
 
 pub(super) const LEASE_OVER: &str = concat!(

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use effectgate_core::{
     digest::Digest,
     effect::{Attempt, Effect},
-    ids::{FlowName, ProviderName, ReplayId, RunId, Tenant},
+    ids::{FlowName, ProviderName, ReplayId, RunId, SourceName, Tenant},
     journal::{Head, SealedEntry},
     notice::Notice,
     replay::ReplayFilter,
@@ -64,6 +64,9 @@ impl Store for PgStore {
     }
     async fn run_claimable(&self, tenant: &Tenant, flow: &FlowName, limit: u32) -> Result<Vec<RunId>> {
         run::claimable(&self.pool, tenant, flow, limit).await
+    }
+    async fn run_deliverable(&self, source: &SourceName, limit: u32) -> Result<Vec<RunRef>> {
+        run::deliverable(&self.pool, source, limit).await
     }
     async fn run_overdue(&self, kind: RunOverdue, after: Option<RunId>, limit: u32) -> Result<Vec<RunRef>> {
         run::overdue(&self.pool, kind, after, limit).await

@@ -16,6 +16,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite/0002_people.sql"),
     include_str!("../../migrations/sqlite/0003_replays.sql"),
     include_str!("../../migrations/sqlite/0004_budgets.sql"),
+    include_str!("../../migrations/sqlite/0005_inbound.sql"),
 ];
 
 /// The migration that makes `asked`; what SQL alone cannot fill in is filled in beside it.

@@ -41,6 +41,7 @@ fn no_periodic_statement_reads_a_whole_table() {
     let conn = migrated();
     let statements = [
         ("claimable", run::CLAIMABLE),
+        ("deliverable", run::DELIVERABLE),
         ("lease over", run::LEASE_OVER),
         ("unchanged", run::UNCHANGED),
         ("effects due", effect::DUE),

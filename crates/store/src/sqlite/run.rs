@@ -1,7 +1,7 @@
 //! Reservation, and the reads of runs. What changes a run that is there is in [`super::commit`].
 
 use effectgate_core::{
-    ids::{FlowName, RunId, Tenant},
+    ids::{FlowName, RunId, SourceName, Tenant},
     journal,
     run::{Aggregate, Run},
     time::Timestamp,
@@ -22,9 +22,9 @@ use crate::{
 const INSERT: &str = "INSERT INTO runs (run_id, tenant, flow, flow_revision, key, state, reason, version, payload_hash,
   identity_rule, owner, fence, lease_since, lease_expires_at, attempts, attempts_max, repairs_used, takeovers,
   effects_total, effects_open, effects_failed, effects_cancelled, refusals, next_attempt_at, journal_seq, journal_head,
-  origin, created_at, updated_at, expires_at, content_expires_at, corrects)
+  origin, created_at, updated_at, expires_at, content_expires_at, corrects, inbound)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24,
-  ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32)
+  ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33)
 ON CONFLICT (run_id) DO NOTHING";
 
 /// A hot key changes nothing, so a batch of duplicates writes nothing and flushes nothing.
@@ -78,6 +78,7 @@ fn insert(tx: &Tx<'_>, new: &NewRun) -> Result<usize> {
         run.expires_at.map(Timestamp::micros),
         run.content_expires_at.map(Timestamp::micros),
         run.origin.corrects.as_ref().map(RunId::as_bytes),
+        run.origin.inbound.as_ref().map(SourceName::as_str),
     ];
     tx.run(INSERT, values)
 }
@@ -198,6 +199,23 @@ ORDER BY due, run_id LIMIT ?4";
 pub(super) fn claimable(tx: &Tx<'_>, tenant: &Tenant, flow: &FlowName, limit: u32) -> Result<Vec<RunId>> {
     let values = params![tenant.as_str(), flow.as_str(), tx.now.micros(), limit];
     tx.list(CLAIMABLE, values, |r| Ok(row::run_ref(r)?.id))
+}
+
+/// As [`CLAIMABLE`], of one source and all tenants.
+pub(super) const DELIVERABLE: &str = "SELECT run_id, tenant FROM (
+  SELECT * FROM (SELECT run_id, tenant, updated_at AS due FROM runs WHERE state IN ('queued', 'failed_retryable')
+      AND inbound = ?1 AND next_attempt_at IS NULL ORDER BY updated_at LIMIT ?3)
+  UNION ALL
+  SELECT * FROM (SELECT run_id, tenant, next_attempt_at AS due FROM runs WHERE state IN ('queued', 'failed_retryable')
+      AND inbound = ?1 AND next_attempt_at <= ?2 ORDER BY next_attempt_at LIMIT ?3)
+  UNION ALL
+  SELECT * FROM (SELECT run_id, tenant, lease_expires_at AS due FROM runs WHERE state = 'processing'
+      AND inbound = ?1 AND lease_expires_at <= ?2 AND attempts < attempts_max
+      ORDER BY lease_expires_at LIMIT ?3))
+ORDER BY due, run_id LIMIT ?3";
+
+pub(super) fn deliverable(tx: &Tx<'_>, source: &SourceName, limit: u32) -> Result<Vec<RunRef>> {
+    tx.list(DELIVERABLE, params![source.as_str(), tx.now.micros(), limit], |r| row::run_ref(r))
 }
 
 /// The order would tempt the planner to walk every run by id (a third of a core at a million runs, measured 2026-11-30).

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use effectgate_core::{
     digest::Digest,
     effect::{Attempt, Effect},
-    ids::{FlowName, ProviderName, ReplayId, RunId, Tenant},
+    ids::{FlowName, ProviderName, ReplayId, RunId, SourceName, Tenant},
     journal::{Head, SealedEntry},
     notice::Notice,
     replay::ReplayFilter,
@@ -70,6 +70,10 @@ impl Store for SqliteStore {
     async fn run_claimable(&self, tenant: &Tenant, flow: &FlowName, limit: u32) -> Result<Vec<RunId>> {
         let (tenant, flow) = (tenant.clone(), flow.clone());
         self.pool.read(move |tx| run::claimable(tx, &tenant, &flow, limit)).await
+    }
+    async fn run_deliverable(&self, source: &SourceName, limit: u32) -> Result<Vec<RunRef>> {
+        let source = source.clone();
+        self.pool.read(move |tx| run::deliverable(tx, &source, limit)).await
     }
     async fn run_overdue(&self, kind: RunOverdue, after: Option<RunId>, limit: u32) -> Result<Vec<RunRef>> {
         self.pool.read(move |tx| run::overdue(tx, kind, after, limit)).await

@@ -150,6 +150,7 @@ macro_rules! conformance {
                 find_demands_everything_that_is_given
                 a_cursor_of_another_list_is_refused
                 claimable_are_due_runs_oldest_first
+                deliverable_are_due_runs_of_one_source_oldest_first
                 lease_over_lists_only_what_nobody_may_claim
                 unchanged_lists_what_stands_still_in_every_open_state
                 gauges_count_what_is_open

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use effectgate_core::{
-    ids::{FlowName, RunId, Tenant},
+    ids::{FlowName, RunId, SourceName, Tenant},
     run::{AwaitReason, RunState},
     time::Timestamp,
 };
-use effectgate_store::{RunFilter, RunOverdue, RunRef, Store, StoreError};
+use effectgate_store::{NewRun, RunFilter, RunOverdue, RunRef, Store, StoreError};
 
 use super::{Bench, fixtures::*};
 
@@ -90,7 +90,15 @@ pub async fn a_cursor_of_another_list_is_refused(bench: &impl Bench) {
 
 /// Takes a reserved run to failed_retryable.
 async fn retry_at(store: &Arc<dyn Store>, key: &str, at: Timestamp, now: Timestamp) {
-    let agg = start(store, reserved(key, now)).await;
+    retry(store, reserved(key, now), at, now).await;
+}
+
+async fn retry_from(store: &Arc<dyn Store>, source: &str, key: &str, at: Timestamp, now: Timestamp) {
+    retry(store, from(source, reserved(key, now)), at, now).await;
+}
+
+async fn retry(store: &Arc<dyn Store>, new: NewRun, at: Timestamp, now: Timestamp) {
+    let agg = start(store, new).await;
     let state = RunState::FailedRetryable { reason: "model_timeout".into(), next_attempt_at: at };
     commit(
         store,
@@ -117,6 +125,42 @@ pub async fn claimable_are_due_runs_oldest_first(bench: &impl Bench) {
     assert_eq!(store.run_claimable(&tenant(), &flow(), 1).await.unwrap(), [id("due")]);
     bench.advance(LEASE_MS + 1_000).await;
     assert_eq!(store.run_claimable(&tenant(), &flow(), 9).await.unwrap(), [id("due"), id("queued"), id("held")]);
+}
+
+/// The same run, come in at a source.
+fn from(source: &str, mut new: NewRun) -> NewRun {
+    new.run.origin.inbound = Some(SourceName::new(source));
+    new
+}
+
+pub async fn deliverable_are_due_runs_of_one_source_oldest_first(bench: &impl Bench) {
+    let (store, now) = (bench.store(), bench.now().await);
+    let (shop, other) = (SourceName::new("shop"), Tenant::new("other"));
+    start(&store, from("shop", queued("queued", now.plus_ms(-5_000)))).await;
+    retry_from(&store, "shop", "due", now.plus_ms(-9_000), now).await;
+    retry_from(&store, "shop", "later", now.plus_ms(500_000), now).await;
+    start(&store, from("shop", reserved("held", now))).await;
+    let mut used_up = from("shop", reserved("used-up", now));
+    used_up.run.attempts = used_up.run.attempts_max;
+    start(&store, used_up).await;
+    let mut kept = from("shop", queued("quarantined", now));
+    kept.run.state = RunState::Quarantined { reason: "invalid_payload".into() };
+    start(&store, kept).await;
+    start(&store, from("crm", queued("other-source", now))).await;
+    start(&store, queued("reserved-by-a-worker", now)).await;
+    start(&store, from("shop", queued_in(&other, &flow(), "other-tenant", now))).await;
+
+    let due = |limit| {
+        let (store, shop) = (store.clone(), shop.clone());
+        async move { store.run_deliverable(&shop, limit).await.unwrap() }
+    };
+    let ours = |key| RunRef { tenant: tenant(), id: id(key) };
+    let theirs = RunRef { id: RunId::derive(&other, &flow(), "other-tenant"), tenant: other.clone() };
+
+    assert_eq!(due(9).await, [ours("due"), ours("queued"), theirs.clone()]);
+    assert_eq!(due(1).await, [ours("due")]);
+    bench.advance(LEASE_MS + 1_000).await;
+    assert_eq!(due(9).await, [ours("due"), ours("queued"), theirs, ours("held")]);
 }
 
 async fn overdue(store: &Arc<dyn Store>, kind: RunOverdue, after: Option<RunId>, limit: u32) -> Vec<RunId> {
