@@ -15,6 +15,10 @@ class Forms:
         the gate."""
         self.gate, self.direct, self.model, self.bearer = gate, direct, model, bearer
 
+    def past_the_relay(self, gate):
+        """The same forms with the gate's own address in them."""
+        return Forms(gate, self.direct, self.model, self.bearer)
+
     def draft(self, **more):
         body = "{model: 'scripted', messages: [{role: 'user', content: 'draft for ' + " + ORDER + "}]}"
         return flow.http("Draft", f"{self.model}/v1/chat/completions", body, timeout=60_000, **more)

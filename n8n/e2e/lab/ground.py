@@ -14,11 +14,12 @@ from .relay import Relay
 
 
 class Ground:
-    def __init__(self, binary, lab, node, folder):
+    def __init__(self, binary, lab, node, folder, **n8n):
+        """`n8n` is added to the environment of n8n."""
         self._numbers, self._open = itertools.count(1), []
         self.provider, self.model = self._keep(Provider()), self._keep(Model())
         self.far = self._keep(Relay(binary, self.provider.url, folder / "relay-far.log"))
-        self.n8n = N8n(lab, node, folder / "n8n")
+        self.n8n = N8n(lab, node, folder / "n8n", **n8n)
         self.gate = self._keep(Gate(binary, folder / "gate", self.far.url))
         self.near = self._keep(Relay(binary, self.gate.url, folder / "relay-near.log"))
         self.talk = self._keep(Relay(binary, self.model.url, folder / "relay-model.log"))
