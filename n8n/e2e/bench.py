@@ -124,7 +124,7 @@ def main():
     empty = Program([node / "node", run.HERE / "lab" / "empty.js", port], folder / "empty.log")
     ground = Ground(binary, lab, node, folder, **(LEGACY if asked.legacy else {}))
     try:
-        ground.begin()
+        ground.begin(with_node=False)
         forms = ground.forms.past_the_relay(ground.gate.url)
         reserve = forms.reserve()
         url = f"http://127.0.0.1:{port}/v1/runs"

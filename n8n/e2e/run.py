@@ -30,6 +30,7 @@ def arguments():
     parser.add_argument("--lab", type=pathlib.Path, default=ROOT / "target" / "n8n-lab", help="where n8n and Node are, or will be")
     parser.add_argument("--gate", type=pathlib.Path, help="the binary; without it one is built (cargo build --release)")
     parser.add_argument("--only", default="", help="only sentences with this word in their name; several with commas")
+    parser.add_argument("--package", type=pathlib.Path, default=HERE.parent / "n8n-nodes-effectgate", help="the community node's source")
     parser.add_argument("--keep", action="store_true", help="keep the folder of the run: logs and databases")
     return parser.parse_args()
 
@@ -68,6 +69,7 @@ def main():
     node = install.lab(lab)
     folder = pathlib.Path(tempfile.mkdtemp(prefix="n8n-e2e-"))
     (folder / "n8n").mkdir()
+    install.community_node(asked.package.resolve(), lab, node, folder / "n8n")
     print(f"n8n {install.N8N}, {binary}, logs in {folder}", flush=True)
     ground = Ground(binary, lab, node, folder)
     try:

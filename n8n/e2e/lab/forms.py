@@ -10,14 +10,14 @@ OWNER = "`n8n:${$workflow.id}:${$execution.id}:reserve`"
 class Forms:
     """Nodes with the addresses of one lab in them. `more` of each goes to the node: retryOnFail, onError …"""
 
-    def __init__(self, gate, direct, model, bearer):
-        """`gate` and `model` are base addresses, `direct` is the provider's as n8n sees it, `bearer` n8n's credential for
-        the gate."""
-        self.gate, self.direct, self.model, self.bearer = gate, direct, model, bearer
+    def __init__(self, gate, direct, model, bearer, node):
+        """`gate` and `model` are base addresses, `direct` is the provider's as n8n sees it, `bearer` and `node` are n8n's
+        credentials for the gate: of an HTTP Request node, and of the community node."""
+        self.gate, self.direct, self.model, self.bearer, self._node = gate, direct, model, bearer, node
 
     def past_the_relay(self, gate):
         """The same forms with the gate's own address in them."""
-        return Forms(gate, self.direct, self.model, self.bearer)
+        return Forms(gate, self.direct, self.model, self.bearer, self._node)
 
     def draft(self, **more):
         body = "{model: 'scripted', messages: [{role: 'user', content: 'draft for ' + " + ORDER + "}]}"
@@ -62,3 +62,22 @@ class Forms:
         """Webhook, reserve, draft, propose: HTTP Request nodes only."""
         return flow.chain(name, flow.webhook(name, mode), self.reserve(flow_name, lease_ms, **more), self.granted(),
                           self.draft(**more), self.propose(effect, **more))
+
+    def gated(self, name, resource, operation, parameters, **more):
+        """A community node; what is not named has the node's own default."""
+        return flow.node(name, "n8n-nodes-effectgate.effectgate", 1, {"resource": resource, "operation": operation, **parameters},
+                         credentials=self._node, **more)
+
+    def reserve_node(self, name="lead", lease_ms=300_000, **more):
+        key = {"keyMode": "whole", "key": "=order:{{ " + ORDER + " }}"}
+        return self.gated("Reserve", "run", "reserve", {"flow": name, **key, "options": {"leaseMs": lease_ms}}, **more)
+
+    def propose_node(self, effect="note", **more):
+        row = {"type": effect, "target": "={{ " + ORDER + " }}", "payload": flow.expression("{order: " + ORDER + ", text: 'a note'}")}
+        output = {"outputFormat": "text", "outputText": "={{ $json.choices[0].message.content }}"}
+        return self.gated("Propose", "run", "propose", {**output, "effectsFrom": "fields", "effects": {"values": [row]}}, **more)
+
+    def node(self, name, mode="onReceived", flow_name="lead", effect="note", lease_ms=300_000, **more):
+        """Webhook, reserve, draft, propose: with the community node, whose first outputs are Acquired and Queued."""
+        return flow.chain(name, flow.webhook(name, mode), self.reserve_node(flow_name, lease_ms, **more), self.draft(**more),
+                          self.propose_node(effect, **more))

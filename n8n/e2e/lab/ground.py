@@ -25,13 +25,14 @@ class Ground:
         self.talk = self._keep(Relay(binary, self.model.url, folder / "relay-model.log"))
         self.forms = None
 
-    def begin(self):
-        """Starts n8n with an owner, an API key and the credential for the gate."""
+    def begin(self, with_node=True):
+        """Starts n8n with an owner, an API key and the credentials for the gate."""
         self.n8n.start()
         self._open.append(_Closing(self.n8n.stop))
         self.n8n.set_up()
         bearer = self.n8n.credential("gate", "httpHeaderAuth", {"name": "Authorization", "value": f"Bearer {KEY}"})
-        self.forms = Forms(self.near.url, self.far.url, self.talk.url, bearer)
+        node = self.n8n.credential("gate node", "effectgateApi", {"baseUrl": self.near.url, "apiKey": KEY}) if with_node else None
+        self.forms = Forms(self.near.url, self.far.url, self.talk.url, bearer, node)
 
     def order(self, word):
         """A business event of its own: nothing in the lab is counted twice."""

@@ -36,16 +36,18 @@ def version_of_n8n(folder):
     return json.loads(manifest.read_text())["version"] if built and manifest.exists() else None
 
 
-def community_node(source, node, user_folder, work):
-    """Builds the package at `source`, packs it, and installs it where n8n looks for installed community packages; the
-    types are then called as after an installation from the registry."""
-    build = work / "node-build"
-    shutil.copytree(source, build, ignore=shutil.ignore_patterns("node_modules", "dist"), dirs_exist_ok=True)
-    modules = source / "node_modules"
-    if modules.exists():
-        (build / "node_modules").symlink_to(modules.resolve())
-    else:
-        _run(node, build, "npm", "ci" if (source / "package-lock.json").exists() else "install", "--ignore-scripts", "--no-audit", "--no-fund")
+def community_node(source, folder, node, user_folder):
+    """Builds the package at `source` below the lab's folder, packs it, and installs it where n8n looks for installed community
+    packages; the types are then called as after an installation from the registry."""
+    build, lock = folder / "node-build", (source / "package-lock.json").read_bytes()
+    shutil.copytree(source, build, ignore=shutil.ignore_patterns("node_modules", "dist", "*.tgz"), dirs_exist_ok=True)
+    installed = build / "installed-lock.json"
+    if not installed.exists() or installed.read_bytes() != lock:
+        print(f"installing what builds the node into {build}", flush=True)
+        _run(node, build, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
+        installed.write_bytes(lock)
+    for old in build.glob("*.tgz"):
+        old.unlink()
     _run(node, build, "npm", "run", "build")
     _run(node, build, "npm", "pack", "--silent")
     package = next(build.glob("*.tgz"))

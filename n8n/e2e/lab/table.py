@@ -1,6 +1,8 @@
 """The counts of a run: one line for each thing that was done, one column for each way of doing it."""
 
 BARE, PLAIN, OUT, NODE, INBOUND, TOOLS = "without", "HTTP nodes", "out door", "node", "in door", "tools"
+# The ways in which n8n holds a lease, and what it proposes goes out afterwards.
+LEASED = (PLAIN, NODE)
 WAYS = (BARE, PLAIN, OUT, NODE, INBOUND, TOOLS)
 
 

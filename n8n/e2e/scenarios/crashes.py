@@ -26,7 +26,8 @@ class Line:
 def a_kill_in_the_middle_of_a_model_call_is_taken_over_and_makes_one_effect(ground, counts):
     what, forms = "kill -9 in a model call", ground.forms
     lines = {table.BARE: Line(ground, "killed", forms.bare), table.OUT: Line(ground, "killed", forms.door),
-             table.PLAIN: Line(ground, "killed", lambda name: forms.plain(name, lease_ms=LEASE_MS))}
+             table.PLAIN: Line(ground, "killed", lambda name: forms.plain(name, lease_ms=LEASE_MS)),
+             table.NODE: Line(ground, "killed", lambda name: forms.node(name, lease_ms=LEASE_MS))}
     for line in lines.values():
         ground.model.hold(line.order)
         line.deliver()
@@ -40,9 +41,9 @@ def a_kill_in_the_middle_of_a_model_call_is_taken_over_and_makes_one_effect(grou
     for way, line in lines.items():
         line.deliver()
         ground.n8n.ended(line.workflow, 2)
-        if way == table.PLAIN:
+        if way in table.LEASED:
             run = ground.gate.settled("lead", f"order:{line.order}")
-            counts.must("the lease was taken over: two claims", run["attempts"] == 2, run)
+            counts.must(f"{way}: the lease was taken over: two claims", run["attempts"] == 2, run)
         counts.count(f"{what}, and the event delivered again", way, line.effects(), 1)
     for way, line in lines.items():
         line.retry_the_crashed()

@@ -14,7 +14,7 @@ RELAYED = {
 # What the provider itself does with the first request.
 PLANNED = {"executed, answers 500": (("act", 500), 2), "answers 503, not executed": (("skip", 503), 1),
            "executed, answers after 4 s": (("delay", 4), 2)}
-BARE, OUT, PLAIN = table.BARE, table.OUT, table.PLAIN
+BARE, OUT, PLAIN, NODE = table.BARE, table.OUT, table.PLAIN, table.NODE
 
 
 class Lines:

@@ -8,12 +8,12 @@ def five_retries_of_a_failed_execution_at_once_get_the_prior_outcome(ground, cou
     what = "failed execution, retried five times at once"
     # The effect happened and its answer is lost; with HTTP nodes it is the gate's answer to the proposal that is lost.
     cases = {table.BARE: (ground.forms.bare, 1 + RETRIES, "error"), table.OUT: (ground.forms.door, 1, "error"),
-             table.PLAIN: (ground.forms.plain, 1, "success")}
+             table.PLAIN: (ground.forms.plain, 1, "success"), table.NODE: (ground.forms.node, 1, "success")}
 
     for way, (form, want, after) in cases.items():
         order, name = ground.order("again"), ground.name("again")
         workflow = ground.n8n.deploy(form(name))
-        if way == table.PLAIN:
+        if way in table.LEASED:
             ground.near.strike("forward-then-drop-response", path="/v1/runs/")
         else:
             ground.provider.plan(order, *[("act", "drop")] * (1 + RETRIES))
@@ -29,7 +29,8 @@ def five_retries_of_a_failed_execution_at_once_get_the_prior_outcome(ground, cou
 
 def retry_on_fail_at_every_node_does_nothing_twice(ground, counts):
     what = "Retry On Fail at every node, every first answer lost"
-    cases = {table.BARE: (ground.forms.bare, 2), table.OUT: (ground.forms.door, 1), table.PLAIN: (ground.forms.plain, 1)}
+    cases = {table.BARE: (ground.forms.bare, 2), table.OUT: (ground.forms.door, 1), table.PLAIN: (ground.forms.plain, 1),
+             table.NODE: (ground.forms.node, 1)}
 
     for way, (form, want) in cases.items():
         order, name = ground.order("lost"), ground.name("lost")
@@ -42,7 +43,7 @@ def retry_on_fail_at_every_node_does_nothing_twice(ground, counts):
         web.ask("POST", ground.n8n.hook(name), {"order": order})
         ended = ground.n8n.ended(workflow)[0]
         counts.must(f"{way}: n8n shows success", ended["status"] == "success", ended["status"])
-        if way == table.PLAIN:
+        if way in table.LEASED:
             ground.gate.settled("lead", f"order:{order}")
         counts.count(what, way, ground.provider.effects(order), want)
         ground.near.clear(), ground.far.clear(), ground.talk.clear()
