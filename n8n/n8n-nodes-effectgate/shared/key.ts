@@ -48,6 +48,33 @@ export function refuseExpression(name: string, raw: unknown): string | undefined
 	return found && `${name} cannot be part of a key: ${found.because}. ${INSTEAD}`;
 }
 
+/**
+ * n8n puts nothing where a field inside a text is missing, so `order:{{ $json.body.id }}` becomes `order:` for every such
+ * event: each computed piece is looked at by itself.
+ */
+export function refuseHoles(
+	context: IExecuteFunctions,
+	name: string,
+	raw: unknown,
+	item: number,
+): string | undefined {
+	if (typeof raw !== 'string' || !raw.startsWith('=')) return undefined;
+	for (const [piece] of raw.matchAll(/\{\{[\s\S]*?\}\}/g)) {
+		if (isEmpty(context, piece, item)) return `${name} has a hole: ${piece} is empty for this item. ${INSTEAD}`;
+	}
+	return undefined;
+}
+
+function isEmpty(context: IExecuteFunctions, piece: string, item: number): boolean {
+	try {
+		const value: unknown = context.evaluateExpression(piece, item);
+		return value === undefined || value === null || String(value).trim() === '';
+	} catch {
+		// Braces inside the expression: this is no piece of its own. What came out as a whole is looked at anyway.
+		return false;
+	}
+}
+
 /** Says why what came out cannot name an event, or nothing. */
 export function refuseValue(name: string, value: unknown): string | undefined {
 	if (value === null || value === undefined || typeof value === 'object' || typeof value === 'boolean') {

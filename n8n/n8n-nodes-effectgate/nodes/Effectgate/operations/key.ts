@@ -1,7 +1,7 @@
 // The guided form for the key: four fields of the event, or a whole key, looked at before the gate is asked.
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { refuseExpression, refuseMadeUpstream, refuseValue } from '../../../shared/key';
+import { refuseExpression, refuseHoles, refuseMadeUpstream, refuseValue } from '../../../shared/key';
 import { ownProblem } from '../../../shared/problem';
 import type { Problem, ReserveRequest } from '../../../shared/wire';
 
@@ -21,12 +21,12 @@ const MAY_BE_RECENT = 'keyVersion';
 export function keyOf(context: IExecuteFunctions, item: number): Given | Problem {
 	if (context.getNodeParameter('keyMode', item, 'parts') === 'whole') {
 		const key: unknown = context.getNodeParameter('key', item);
-		return refusal(context, 'key', 'Key', key) ?? { key: String(key).trim() };
+		return refusal(context, 'key', 'Key', key, item) ?? { key: String(key).trim() };
 	}
 	const parts: Record<string, string> = {};
 	for (const [member, parameter, label] of PARTS) {
 		const value: unknown = context.getNodeParameter(parameter, item);
-		const refused = refusal(context, parameter, label, value);
+		const refused = refusal(context, parameter, label, value, item);
 		if (refused) return refused;
 		parts[member] = String(value).trim();
 	}
@@ -42,10 +42,13 @@ function refusal(
 	parameter: string,
 	label: string,
 	value: unknown,
+	item: number,
 ): Problem | undefined {
+	const raw = context.getNode().parameters[parameter];
 	const said =
-		refuseExpression(label, context.getNode().parameters[parameter]) ??
+		refuseExpression(label, raw) ??
 		refuseValue(label, value) ??
+		refuseHoles(context, label, raw, item) ??
 		(parameter === MAY_BE_RECENT ? undefined : refuseMadeUpstream(context, label, value));
 	return said === undefined ? undefined : ownProblem('bad_key', said);
 }
