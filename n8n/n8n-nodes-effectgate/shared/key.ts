@@ -60,7 +60,8 @@ export function refuseHoles(
 ): string | undefined {
 	if (typeof raw !== 'string' || !raw.startsWith('=')) return undefined;
 	for (const [piece] of raw.matchAll(/\{\{[\s\S]*?\}\}/g)) {
-		if (isEmpty(context, piece, item)) return `${name} has a hole: ${piece} is empty for this item. ${INSTEAD}`;
+		if (isEmpty(context, piece, item))
+			return `${name} has a hole: ${piece} is empty for this item. ${INSTEAD}`;
 	}
 	return undefined;
 }

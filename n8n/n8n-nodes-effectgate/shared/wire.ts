@@ -7,6 +7,7 @@ type Schemas = components['schemas'];
 export type Problem = Schemas['Problem'] & {
 	errors?: unknown[];
 	repairs_left?: number;
+	repeated?: boolean;
 };
 export type Run = Schemas['RunView'];
 export type Effect = Schemas['EffectView'];

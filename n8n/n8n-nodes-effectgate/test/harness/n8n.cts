@@ -109,7 +109,7 @@ export class Execution {
 			startTime: 0,
 			executionTime: 0,
 			executionIndex: 0,
-			source: before ? [{ previousNode: before }] : [],
+			source: before ? [{ previousNode: before, previousNodeRun: Math.max(0, this.runs(before) - 1) }] : [],
 			data: { main },
 		});
 	}
@@ -120,7 +120,8 @@ export class Execution {
 		const before = this.before(name);
 		const put =
 			before === undefined ? undefined : this.data.resultData.runData[before]?.at(-1)?.data?.main[0];
-		const items = given ?? put ?? [];
+		// As n8n's core does: an item that comes in is paired with its place in what the node before put out.
+		const items = (given ?? put ?? []).map((one, item) => ({ ...one, pairedItem: { item } }));
 		const type = OURS[node.type];
 		const outputs = (await type.execute!.call(this.executing(node, items))) as INodeExecutionData[][];
 		const wanted = NodeHelpers.getNodeOutputs(this.workflow, node, type.description).length;
@@ -165,6 +166,11 @@ export class Execution {
 		} as unknown as IExecuteFunctions;
 	}
 
+	/** How often this node has run in this execution. */
+	private runs(name: string): number {
+		return this.data.resultData.runData[name]?.length ?? 0;
+	}
+
 	private id(): string {
 		return this.world.execution ?? '1';
 	}
@@ -175,13 +181,15 @@ export class Execution {
 		const executeData = {
 			node,
 			data: { main: [items] },
-			source: before ? { main: [{ previousNode: before }] } : null,
+			source: before
+				? { main: [{ previousNode: before, previousNodeRun: Math.max(0, this.runs(before) - 1) }] }
+				: null,
 		};
 		const value = (raw: NodeParameterValueType | object, item: number) =>
 			this.workflow.expression.getParameterValue(
 				raw as NodeParameterValueType,
 				this.data,
-				0,
+				this.runs(node.name),
 				item,
 				node.name,
 				items,

@@ -3,11 +3,11 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
 
 import { given, json, options, worded } from '../../../shared/parameters';
-import { asData } from '../../../shared/problem';
+import { asData, ownProblem } from '../../../shared/problem';
 import { send } from '../../../shared/request';
 import { ofRun, onward } from '../../../shared/told';
-import { heldOf, travelOf, type Held } from '../../../shared/travel';
-import type { Problem, ProposalAnswer } from '../../../shared/wire';
+import { heldOf, travelOf, type Held, type Travel } from '../../../shared/travel';
+import type { FailAnswer, Problem, ProposalAnswer } from '../../../shared/wire';
 import { forEachItem, refused, type Outcome } from './operation';
 
 const QUEUED = 0;
@@ -33,6 +33,7 @@ export const propose = forEachItem(
 		const before = onward({ ...travelOf(context, item), ...held });
 		if (!answer.ok) {
 			if (!STOPS.has(answer.problem.code)) throw refused(context, answer.problem, item);
+			if (isSameAgain(context, answer.problem, item)) return await sameAgain(context, item, held, before);
 			return stopped(before, answer.problem);
 		}
 		const { answer: said, run, approval, repeated } = answer.body;
@@ -62,6 +63,43 @@ function stopped(before: IDataObject, problem: Problem): Outcome {
 			problem: asData(problem),
 		},
 	};
+}
+
+/**
+ * In a loop of repairs a model may give the very output again that was refused. To the gate that is the same call, which
+ * gets the same answer and uses up no repair, so the loop would never end.
+ */
+function isSameAgain(context: IExecuteFunctions, problem: Problem, item: number): boolean {
+	return problem.code === 'invalid_output' && problem.repeated === true && runIndex(context, item) > 0;
+}
+
+function runIndex(context: IExecuteFunctions, item: number): number {
+	return Number(context.evaluateExpression('{{ $runIndex }}', item));
+}
+
+/** Reports the failed repair as what it is, so that the gate counts it and the loop ends by the flow's bound. */
+async function sameAgain(
+	context: IExecuteFunctions,
+	item: number,
+	{ run, owner, fence }: Held,
+	before: Travel,
+): Promise<Outcome> {
+	const answer = await send<FailAnswer>(
+		context,
+		'POST',
+		`/v1/runs/${encodeURIComponent(run)}/fail`,
+		{
+			owner,
+			fence,
+			class: 'schema_invalid',
+			message: `the model gave the same invalid output again (turn ${runIndex(context, item)})`,
+		},
+		undefined,
+		item,
+	);
+	if (!answer.ok) return stopped(before, answer.problem);
+	const problem = ownProblem('invalid_output', 'The model gave the same invalid output again.');
+	return stopped(before, { ...problem, run: answer.body.run });
 }
 
 function requestOf(context: IExecuteFunctions, item: number, { owner, fence }: Held): object {
