@@ -2,6 +2,9 @@
 //! service, and on workflows with and without a gate.
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
+#[path = "../it/config.rs"]
+#[allow(dead_code, reason = "shared with the tests of the binary")]
+mod config;
 #[path = "../it/ground.rs"]
 #[allow(dead_code, unused_macros, unused_imports, reason = "shared with the tests of the binary")]
 mod ground;

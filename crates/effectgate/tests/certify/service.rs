@@ -1,24 +1,12 @@
 //! A gate in service: judged in flows of certify's own, and no further than that.
 
 use crate::{
+    config::HEAD,
     support::{House, KEY, effectgate, said},
     verdicts::{free_port, verdicts},
 };
 
-const SERVER: &str = r#"
-[server]
-listen = "127.0.0.1:0"
-[database]
-url = "sqlite:gate.db"
-[actions]
-enabled = true
-[auth.local]
-enabled = true
-[dispatcher]
-period_ms = 50
-[sweeper]
-period_ms = 100
-"#;
+const ACCOUNTS: &str = "[auth.local]\nenabled = true";
 
 const PASSWORD: &str = "long enough for certify";
 
@@ -32,7 +20,7 @@ fn a_gate_in_service_is_judged_in_flows_of_its_own() {
     let far = format!("127.0.0.1:{}", free_port());
     let snippet = said(&mut effectgate(&["certify", "--config-snippet", "--flow", "proof", "--far", &far]));
     assert_eq!(snippet.code, 0, "{}", snippet.err);
-    let house = House::with(&format!("{SERVER}{}", snippet.out));
+    let house = House::with(&HEAD.with(&[ACCOUNTS, &snippet.out]));
     add_user(&house, "carla", "approver,certify-approver");
     add_user(&house, "otto", "approver,operator");
     let gate = house.serve(&[("EFFECTGATE_BOOTSTRAP_KEY", KEY)]);

@@ -11,6 +11,7 @@ use effectgate_testkit::provider::ScriptedProvider;
 use serde_json::{Value, json};
 
 use crate::{
+    config::{HEAD, http, ungated},
     ground::Calls as _,
     support::{House, KEY, effectgate},
     verdicts::{Verdicts, free_port, verdicts},
@@ -81,34 +82,19 @@ async fn a_workflow_without_the_gate_is_not_ready() {
     assert_eq!(ten["reason"], "effects at the sandbox: 10 (must be 1)", "{ten:#}");
 }
 
-const GATE: &str = r#"
-[server]
-listen = "127.0.0.1:0"
-[database]
-url = "sqlite:gate.db"
-[actions]
-enabled = true
-[dispatcher]
-period_ms = 50
-[sweeper]
-period_ms = 100
-[providers.pay]
-kind = "http"
-url = "http://RELAY"
-allow_private = true
+const PAY: &str = r#"
 timeout_ms = 5_000
 [providers.pay.effects.refund]
 path = "/v1/refunds"
 external_id = "/id"
-[flows.refund]
-effects.refund = { provider = "pay", impact = "low", reversible = true, gate = "none" }
 "#;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_workflow_behind_the_gate_is_ready() {
     let sandbox = ScriptedProvider::start([]).await;
     let relay = format!("127.0.0.1:{}", free_port());
-    let house = House::with(&GATE.replace("RELAY", &relay));
+    let house =
+        House::with(&HEAD.with(&[&http("pay", &format!("http://{relay}"), PAY), &ungated("refund", "refund", "pay")]));
     let gate = house.serve(&[("EFFECTGATE_BOOTSTRAP_KEY", KEY)]);
     let url = gate.url.clone();
     let workflow = serve(move |event| gated(&url, &event));

@@ -13,42 +13,15 @@ use tokio::{runtime::Handle, task::spawn_blocking};
 
 use crate::{
     auditor::audit,
+    config::{HEAD, Head, http, ungated},
     ground::{Answer, Backend, Calls as _, Ground, eventually, on_both_backends},
     support::Gate,
 };
 
-/// Three providers: one where nobody can be asked, one that can be looked at, one that keeps our keys. A flow each, and
-/// one where a person decides. Times are short, so that what was lost is found soon.
-const CONFIG: &str = r#"
-[server]
-listen = "127.0.0.1:0"
-[database]
-url = "DATABASE"
-# Three servers a test, many tests on one PostgreSQL.
-connections_max = 4
-[actions]
-enabled = true
-[dispatcher]
-period_ms = 50
-[sweeper]
-period_ms = 100
-
-[providers.blind]
-kind = "http"
-url = "PROVIDER"
-allow_private = true
-connect_timeout_ms = 500
-timeout_ms = 2_000
-sending_margin_ms = 500
+const BLIND: &str = r#"
 effects.act = { path = "/blind", external_id = "/id" }
-
-[providers.seen]
-kind = "http"
-url = "PROVIDER"
-allow_private = true
-connect_timeout_ms = 500
-timeout_ms = 2_000
-sending_margin_ms = 500
+"#;
+const SEEN: &str = r#"
 attempts_max = 20
 backoff = { base_ms = 100, max_ms = 1_000 }
 effects.act = { path = "/seen", external_id = "/id" }
@@ -58,15 +31,9 @@ found = "/items/0/id"
 settle_delay_ms = 200
 period_ms = 100
 authoritative = true
-
-[providers.keeper]
-kind = "http"
+"#;
+const KEEPER: &str = r#"
 class = "enforcing"
-url = "KEEPER"
-allow_private = true
-connect_timeout_ms = 500
-timeout_ms = 2_000
-sending_margin_ms = 500
 key_header = "Idempotency-Key"
 key_window_ms = 3_600_000
 key_window_margin_ms = 60_000
@@ -74,14 +41,8 @@ conflict_in_flight = true
 attempts_max = 20
 backoff = { base_ms = 100, max_ms = 1_000 }
 effects.act = { path = "/keeper", external_id = "/id" }
-
-[flows.blind]
-effects.act = { provider = "blind", impact = "low", reversible = true, gate = "none" }
-lease_ms_min = 100
-[flows.seen]
-effects.act = { provider = "seen", impact = "low", reversible = true, gate = "none" }
-[flows.keeper]
-effects.act = { provider = "keeper", impact = "low", reversible = true, gate = "none" }
+"#;
+const ASKED: &str = r#"
 [flows.asked]
 effects.act = { provider = "keeper", impact = "high", gate = "approve" }
 approval = { audience = ["role:lead"] }
@@ -89,6 +50,25 @@ approval = { audience = ["role:lead"] }
 effects.act = { provider = "keeper", impact = "normal", gate = "approve" }
 approval = { audience = ["lead@example.test"], login = "token", link_in_answer = true }
 "#;
+
+/// Three providers: one where nobody can be asked, one that can be looked at, one that keeps our keys. A flow each, and
+/// two where a person decides. Times are short, so that what was lost is found soon.
+fn config(provider: &str, keeper: &str) -> String {
+    // Three servers a test, many tests on one PostgreSQL.
+    let head = Head { connections_max: Some(4), ..HEAD };
+    let soon = "connect_timeout_ms = 500\ntimeout_ms = 2_000\nsending_margin_ms = 500";
+    let place = |name, url, more| http(name, url, &[soon, more].concat());
+    head.with(&[
+        &place("blind", provider, BLIND),
+        &place("seen", provider, SEEN),
+        &place("keeper", keeper, KEEPER),
+        &ungated("blind", "act", "blind"),
+        "lease_ms_min = 100",
+        &ungated("seen", "act", "seen"),
+        &ungated("keeper", "act", "keeper"),
+        ASKED,
+    ])
+}
 
 on_both_backends! {
     killed_before_a_reservation_is_committed;
@@ -125,8 +105,7 @@ async fn ground(backend: Backend, provider: &ScriptedProvider) -> Option<Ground>
 }
 
 async fn ground_at(backend: Backend, provider: &ScriptedProvider, keeper: &ScriptedProvider) -> Option<Ground> {
-    let config = CONFIG.replace("PROVIDER", &provider.url()).replace("KEEPER", &keeper.url());
-    Ground::new(backend, &config).await
+    Ground::new(backend, &config(&provider.url(), &keeper.url())).await
 }
 
 fn payload() -> Value {

@@ -10,7 +10,7 @@ use std::{
 use effectgate_testkit::pg::test_database;
 use serde_json::{Value, json};
 
-use crate::support::{Gate, House, KEY, said};
+use crate::support::{Gate, House, KEY, SQLITE, said};
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Backend {
@@ -46,7 +46,6 @@ pub(crate) struct Ground {
 /// Longer than any machine's hiccup.
 const PATIENCE: Duration = Duration::from_secs(90);
 const PAUSE: Duration = Duration::from_millis(20);
-const SQLITE: &str = "sqlite:gate.db";
 
 impl Ground {
     /// A fresh database; none where PostgreSQL is asked for and there is none to test with. `config` says `DATABASE`

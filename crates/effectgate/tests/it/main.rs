@@ -4,6 +4,7 @@
 
 mod auditor;
 mod check;
+mod config;
 mod crash;
 mod demo;
 mod ground;

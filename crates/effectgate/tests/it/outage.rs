@@ -16,36 +16,21 @@ use serde_json::{Value, json};
 
 use crate::{
     auditor::audit,
+    config::{HEAD, NOBODY, http, ungated},
     ground::{Answer, Backend, Calls as _, Ground, Session, eventually, on_both_backends},
     support::Gate,
 };
 
-const CONFIG: &str = r#"
-[server]
-listen = "127.0.0.1:0"
-[database]
-url = "DATABASE"
-[actions]
-enabled = true
-[dispatcher]
-period_ms = 50
-[sweeper]
-period_ms = 100
-[providers.crm]
-kind = "http"
-url = "PROVIDER"
-allow_private = true
-effects.act = { path = "/notes", external_id = "/id" }
-[flows.ticket]
-effects.act = { provider = "crm", impact = "low", reversible = true, gate = "none" }
+const ASKED: &str = r#"
 [flows.asked]
 effects.act = { provider = "crm", impact = "high", gate = "approve" }
 approval = { audience = ["role:lead"] }
 "#;
 
-/// With a provider that nobody answers for.
-fn to_nobody() -> String {
-    CONFIG.replace("PROVIDER", "http://127.0.0.1:9")
+/// A flow that goes by itself and one where a person is asked, both to a provider at this address.
+fn config(url: &str) -> String {
+    let crm = http("crm", url, r#"effects.act = { path = "/notes", external_id = "/id" }"#);
+    HEAD.with(&[&crm, &ungated("ticket", "act", "crm"), ASKED])
 }
 
 on_both_backends! {
@@ -53,7 +38,7 @@ on_both_backends! {
 }
 
 async fn serve_refuses_a_database_that_is_newer_than_the_binary(backend: Backend) {
-    let Some(ground) = Ground::new(backend, &to_nobody()).await else { return };
+    let Some(ground) = Ground::new(backend, &config(NOBODY)).await else { return };
     assert_eq!(ground.house.run(&["migrate", "apply"]).code, 0);
     ground.sql("INSERT INTO schema_migrations (number, sha256, applied_at) VALUES (999, 'from the future', 0)").await;
 
@@ -118,7 +103,7 @@ async fn a_database_that_goes_away_is_told_to_callers_and_everything_claimed_is_
     let Some(mut database) = test_server(PgOptions::default()).await else { return };
     let provider = ScriptedProvider::start([Step::created().held()]).await;
     let url = database.create_database().await.unwrap();
-    let ground = Ground::at(url, &CONFIG.replace("PROVIDER", &provider.url()));
+    let ground = Ground::at(url, &config(&provider.url()));
     let gate = ground.serve();
     eventually("ready", || (readiness(&gate) == 200).then_some(()));
     let on_the_wire = sent(&gate, "before");
@@ -204,7 +189,7 @@ const BUSY_TURNS: usize = 50;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn hc_42_twenty_clients_of_one_sqlite_file_never_see_it_locked() {
-    let Some(ground) = Ground::new(Backend::Sqlite, &to_nobody()).await else { return };
+    let Some(ground) = Ground::new(Backend::Sqlite, &config(NOBODY)).await else { return };
     let gate = ground.serve();
     ground.add_user("anna", "lead,approver");
     let off = json!({ "scope": "all", "enabled": false, "reason": "nobody is at the other end" });

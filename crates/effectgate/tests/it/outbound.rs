@@ -5,25 +5,12 @@ use effectgate_testkit::provider::{Act, ScriptedProvider, Step};
 use serde_json::Value;
 
 use crate::{
+    config::{HEAD, http},
     ground::{Answer, Backend, Calls, Ground, on_both_backends},
     support::KEY,
 };
 
-const CONFIG: &str = r#"
-[server]
-listen = "127.0.0.1:0"
-[database]
-url = "DATABASE"
-[actions]
-enabled = true
-[dispatcher]
-period_ms = 50
-[sweeper]
-period_ms = 100
-[providers.pay]
-kind = "http"
-url = "PROVIDER"
-allow_private = true
+const DOOR: &str = r#"
 [providers.pay.out]
 gate = "none"
 reversible = true
@@ -40,7 +27,7 @@ on_both_backends! {
 
 async fn ground(backend: Backend, script: impl IntoIterator<Item = Step>) -> Option<(ScriptedProvider, Ground)> {
     let provider = ScriptedProvider::start(script).await;
-    let ground = Ground::new(backend, &CONFIG.replace("PROVIDER", &provider.url())).await?;
+    let ground = Ground::new(backend, &HEAD.with(&[&http("pay", &provider.url(), DOOR)])).await?;
     Some((provider, ground))
 }
 

@@ -3,12 +3,15 @@
 use effectgate_testkit::pg::test_database;
 use serde_json::json;
 
-use crate::support::{CONFIG, House, KEY, said};
+use crate::{
+    config,
+    support::{House, KEY, said},
+};
 
 /// A house over a fresh database; none where there is no PostgreSQL to test with.
 async fn house() -> Option<House> {
     let url = test_database().await?;
-    Some(House::with(&CONFIG.replace("sqlite:gate.db", &url)))
+    Some(House::with(&config::to_nobody().replace("DATABASE", &url)))
 }
 
 #[tokio::test]

@@ -3,28 +3,16 @@
 use serde_json::{Value, json};
 
 use crate::{
+    config::{HEAD, Head, NOBODY, http, ungated},
     ground::{Backend, Calls as _, Ground, eventually, on_both_backends},
     support::{Gate, House, KEY, Said, said},
 };
 
-const CONFIG: &str = r#"
-[server]
-listen = "127.0.0.1:0"
-[database]
-url = "DATABASE"
-connections_max = 4
-[actions]
-enabled = true
-[sweeper]
-period_ms = 100
-[providers.crm]
-kind = "http"
-url = "http://127.0.0.1:9"
-allow_private = true
-effects.note = { path = "/notes" }
-[flows.ticket]
-effects.note = { provider = "crm", impact = "low", reversible = true, gate = "none" }
-"#;
+fn config() -> String {
+    let crm = http("crm", NOBODY, r#"effects.note = { path = "/notes" }"#);
+    let head = Head { connections_max: Some(4), dispatcher_ms: None, ..HEAD };
+    head.with(&[&crm, &ungated("ticket", "note", "crm")])
+}
 
 on_both_backends! {
     a_replay_killed_between_a_recovery_and_its_note_goes_on_and_does_nothing_twice;
@@ -47,7 +35,7 @@ fn failed(gate: &Gate, n: usize) -> Vec<String> {
 }
 
 async fn a_replay_killed_between_a_recovery_and_its_note_goes_on_and_does_nothing_twice(backend: Backend) {
-    let Some(ground) = Ground::new(backend, CONFIG).await else { return };
+    let Some(ground) = Ground::new(backend, &config()).await else { return };
     let mut gate = ground.serve_with("replay.after_commit", "abort");
     let runs = failed(&gate, 5);
     let filter = json!({"flow": "ticket", "event_type": "*", "since": "2020-01-01T00:00:00Z",
@@ -112,7 +100,7 @@ const PLAN: [&str; 16] = [
 
 #[test]
 fn a_replay_is_planned_executed_and_shown_at_the_command_line() {
-    let house = House::with(&CONFIG.replace("DATABASE", "sqlite:gate.db"));
+    let house = House::with(&config());
     let gate = house.serve(&[("EFFECTGATE_BOOTSTRAP_KEY", KEY)]);
     let runs = failed(&gate, 3);
 
@@ -136,7 +124,7 @@ fn a_replay_is_planned_executed_and_shown_at_the_command_line() {
 
 #[test]
 fn a_correction_is_made_at_the_command_line_and_an_open_run_is_refused_with_the_way_to_go() {
-    let house = House::with(&CONFIG.replace("DATABASE", "sqlite:gate.db"));
+    let house = House::with(&config());
     let gate = house.serve(&[("EFFECTGATE_BOOTSTRAP_KEY", KEY)]);
     std::fs::write(house.path("new.json"), r#"{"cents": 10.50}"#).unwrap();
     let (_, granted) =

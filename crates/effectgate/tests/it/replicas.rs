@@ -10,30 +10,16 @@ use serde_json::{Value, json};
 
 use crate::{
     auditor::audit,
+    config::{HEAD, Head, http, ungated},
     ground::{Answer, Backend, Calls as _, Ground, eventually},
     support::Gate,
 };
 
-const CONFIG: &str = r#"
-[server]
-listen = "127.0.0.1:0"
-[database]
-url = "DATABASE"
-connections_max = 8
-[actions]
-enabled = true
-[dispatcher]
-period_ms = 50
-[sweeper]
-period_ms = 200
-[providers.crm]
-kind = "http"
-url = "PROVIDER"
-allow_private = true
+const CRM: &str = r#"
 rate = { per_second = 40, concurrent = 4 }
 effects.act = { path = "/notes", external_id = "/id" }
-[flows.ticket]
-effects.act = { provider = "crm", impact = "low", reversible = true, gate = "none" }
+"#;
+const ASKED: &str = r#"
 [flows.asked]
 effects.act = { provider = "crm", impact = "high", gate = "approve" }
 approval = { audience = ["role:lead"] }
@@ -42,7 +28,8 @@ approval = { audience = ["role:lead"] }
 /// A provider and two servers on one database; none where there is no PostgreSQL to test with.
 async fn replicas() -> Option<(ScriptedProvider, Ground, [Gate; 2])> {
     let provider = ScriptedProvider::start([]).await;
-    let config = CONFIG.replace("PROVIDER", &provider.url());
+    let head = Head { connections_max: Some(8), sweeper_ms: 200, ..HEAD };
+    let config = head.with(&[&http("crm", &provider.url(), CRM), &ungated("ticket", "act", "crm"), ASKED]);
     let ground = Ground::new(Backend::Postgres, &config).await?;
     let gates = [ground.serve(), ground.serve()];
     Some((provider, ground, gates))

@@ -9,7 +9,10 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::support::{Gate, House, KEY, Said, said};
+use crate::{
+    config,
+    support::{Gate, House, KEY, Said, said},
+};
 
 const APPROVED: &str = r#"
 [server]
@@ -175,7 +178,7 @@ fn swallow(mut stream: TcpStream) {
 #[test]
 fn an_unknown_effect_waits_on_the_desk_and_goes_again_only_on_a_persons_word() {
     let (url, requests) = silent_provider();
-    let house = House::with(&crate::support::CONFIG.replace("http://127.0.0.1:9", &url));
+    let house = House::with(&config::to(&url));
     let gate = house.serve(&[("EFFECTGATE_BOOTSTRAP_KEY", KEY)]);
     let reserve = json!({ "flow": "ticket", "key": "t:1", "payload": {}, "owner": "w" });
     let (_, granted) = gate.post(KEY, "/v1/runs", &reserve);

@@ -11,7 +11,10 @@ use std::{
 use effectgate_testkit::oidc::{CLIENT_ID, CLIENT_SECRET, ScriptedIssuer, Someone};
 use tokio::runtime::Runtime;
 
-use crate::support::{CONFIG, Gate, House, KEY};
+use crate::{
+    config,
+    support::{Gate, House, KEY},
+};
 
 /// A browser as far as redirects and cookies go.
 #[derive(Default)]
@@ -75,8 +78,9 @@ impl Browser {
 
 fn house(issuer: &str, more: &str) -> House {
     House::with(&format!(
-        "{CONFIG}\n[auth.oidc]\nissuer = \"{issuer}\"\nclient_id = \"{CLIENT_ID}\"\nclient_secret = \"{CLIENT_SECRET}\"\n\
-         name = \"House ID\"\nroles = {{ leads = [\"approver\"] }}\n{more}"
+        "{}\n[auth.oidc]\nissuer = \"{issuer}\"\nclient_id = \"{CLIENT_ID}\"\nclient_secret = \"{CLIENT_SECRET}\"\n\
+         name = \"House ID\"\nroles = {{ leads = [\"approver\"] }}\n{more}",
+        config::to_nobody()
     ))
 }
 

@@ -11,6 +11,8 @@ use std::{
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::config;
+
 /// The binary, without whatever this process's environment says about Effectgate.
 pub(crate) fn effectgate(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_effectgate"));
@@ -43,41 +45,23 @@ pub(crate) fn said(command: &mut Command) -> Said {
     Said { code: status.code().unwrap_or(-1), out: text(stdout), err: text(stderr) }
 }
 
+pub(crate) const SQLITE: &str = "sqlite:gate.db";
+
 /// A folder with a config, where a server can run.
 pub(crate) struct House {
     folder: TempDir,
 }
 
-/// One flow whose provider nobody answers for.
-pub(crate) const CONFIG: &str = r#"
-[server]
-listen = "127.0.0.1:0"
-[database]
-url = "sqlite:gate.db"
-[actions]
-enabled = true
-[sweeper]
-period_ms = 100
-[providers.crm]
-kind = "http"
-url = "http://127.0.0.1:9"
-allow_private = true
-[providers.crm.effects.note]
-path = "/notes"
-[flows.ticket.effects.note]
-provider = "crm"
-impact = "low"
-reversible = true
-gate = "none"
-"#;
-
 impl House {
+    /// With one flow whose provider nobody answers for.
     pub(crate) fn new() -> Self {
-        Self::with(CONFIG)
+        Self::with(&config::to_nobody())
     }
 
+    /// `DATABASE` in the config, where nobody put another one, is a file in the house.
     pub(crate) fn with(config: &str) -> Self {
         let folder = TempDir::new().unwrap();
+        let config = config.replace("DATABASE", SQLITE);
         fs::write(folder.path().join("effectgate.toml"), config).unwrap();
         Self { folder }
     }

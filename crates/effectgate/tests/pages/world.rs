@@ -8,6 +8,7 @@ use effectgate_testkit::{
 use serde_json::{Value, json};
 
 use crate::{
+    config::{HEAD, http, ungated},
     ground::{Backend, Calls as _, Ground, eventually},
     support::{Gate, said},
 };
@@ -26,17 +27,7 @@ pub(crate) const PEOPLE: [(&str, &str); 7] = [
     ("ada", "admin"),
 ];
 
-const CONFIG: &str = r#"
-[server]
-listen = "127.0.0.1:0"
-[database]
-url = "DATABASE"
-[actions]
-enabled = true
-[dispatcher]
-period_ms = 50
-[sweeper]
-period_ms = 100
+const NOTIFY: &str = r#"
 [notify.mail]
 provider = "mail"
 from = "gate@house.test"
@@ -50,21 +41,17 @@ port = MAIL_PORT
 tls = "none"
 allow_private = true
 [providers.mail.effects.customer_mail]
-[providers.crm]
-kind = "http"
+"#;
+const CRM: &str = r#"
 class = "advisory"
-url = "PROVIDER"
-allow_private = true
 timeout_ms = 2000
 [providers.crm.effects.crm_note]
 path = "/notes"
 body = "{{ payload }}"
 external_id = "/id"
-[providers.pay]
-kind = "http"
+"#;
+const PAY: &str = r#"
 class = "enforcing"
-url = "PROVIDER"
-allow_private = true
 key_header = "Idempotency-Key"
 key_window_ms = 86400000
 facts = { source = "a test", checked = "2026-11-30" }
@@ -72,12 +59,9 @@ facts = { source = "a test", checked = "2026-11-30" }
 path = "/v1/refunds"
 body = "{{ payload }}"
 external_id = "/id"
-
-[providers.helpdesk]
-kind = "http"
+"#;
+const HELPDESK: &str = r#"
 class = "advisory"
-url = "PROVIDER"
-allow_private = true
 timeout_ms = 2000
 [providers.helpdesk.effects.ticket_note]
 path = "/tickets"
@@ -87,7 +71,8 @@ external_id = "/id"
 path = "/tickets?ref={{ provider_key }}"
 found = "/items/0/id"
 settle_delay_ms = 600000
-
+"#;
+const FLOWS: &str = r#"
 [flows.ticket-reply]
 [flows.ticket-reply.effects.customer_mail]
 provider = "mail"
@@ -124,20 +109,6 @@ gate = "approve"
 audience = ["anna@house.test", "bert@house.test"]
 login = "token"
 
-[flows.crm-sync]
-[flows.crm-sync.effects.crm_note]
-provider = "crm"
-impact = "low"
-reversible = true
-gate = "none"
-
-[flows.desk-sync]
-[flows.desk-sync.effects.ticket_note]
-provider = "helpdesk"
-impact = "low"
-reversible = true
-gate = "none"
-
 [flows.newsletter]
 [flows.newsletter.effects.crm_note]
 provider = "crm"
@@ -146,6 +117,19 @@ reversible = true
 gate = "cancel_window"
 window_ms = 3600000
 "#;
+
+/// The providers at this address, and the flows.
+fn parts(url: &str) -> String {
+    [
+        http("crm", url, CRM),
+        http("pay", url, PAY),
+        http("helpdesk", url, HELPDESK),
+        FLOWS.to_owned(),
+        ungated("crm-sync", "crm_note", "crm"),
+        ungated("desk-sync", "ticket_note", "helpdesk"),
+    ]
+    .concat()
+}
 
 /// What a refund looks like: the form of an edit is made from it.
 const REFUND_SCHEMA: &str = r#"{
@@ -187,11 +171,8 @@ impl World {
     pub(crate) async fn on(backend: Backend, more: &str) -> Option<Self> {
         let mail = SmtpStub::start(SmtpScript::default()).await;
         let (provider, chat) = (ScriptedProvider::start([]).await, ScriptedProvider::start([]).await);
-        let config = CONFIG
-            .replace("CHAT", &chat.url())
-            .replace("MAIL_PORT", &mail.address().port().to_string())
-            .replace("PROVIDER", &provider.url());
-        let ground = Ground::new(backend, &format!("{config}{more}")).await?;
+        let notify = NOTIFY.replace("CHAT", &chat.url()).replace("MAIL_PORT", &mail.address().port().to_string());
+        let ground = Ground::new(backend, &HEAD.with(&[&notify, &parts(&provider.url()), more])).await?;
         std::fs::create_dir(ground.house.path("schemas")).unwrap();
         std::fs::write(ground.house.path("schemas/refund.json"), REFUND_SCHEMA).unwrap();
         for (name, roles) in PEOPLE {

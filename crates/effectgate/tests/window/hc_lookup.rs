@@ -8,44 +8,27 @@ use effectgate_testkit::provider::Lookup;
 use serde_json::{Value, json};
 
 use crate::{
+    config::{http, ungated},
     ground::{Answer, Calls as _, eventually},
-    world::World,
+    world::{BRISK, World},
 };
 
 const SWEEPS: usize = 10;
 
-const CONFIG: &str = r#"
-[server]
-listen = "127.0.0.1:0"
-[database]
-url = "DATABASE"
-[actions]
-enabled = true
-[dispatcher]
-period_ms = 50
-[sweeper]
-period_ms = 50
-[providers.asker]
-kind = "http"
-url = "RELAY"
-allow_private = true
+const ASKER: &str = r#"
 timeout_ms = 5_000
 sending_margin_ms = 500
 effects.act = { path = "/asker", external_id = "/id" }
 [providers.asker.lookup]
 path = "/asker?ref={{ provider_key }}"
 found = "/items/0/id"
-settle_delay_ms = SETTLE
 period_ms = 100
-authoritative = PROOF
-[flows.asker]
-effects.act = { provider = "asker", impact = "low", reversible = true, gate = "none" }
 "#;
 
 /// A world whose provider's index lags by at most this, in milliseconds.
 async fn asking(settle_ms: u32, is_proof: bool) -> World {
-    let config = CONFIG.replace("SETTLE", &settle_ms.to_string()).replace("PROOF", &is_proof.to_string());
-    World::with(&config).await
+    let lookup = format!("{ASKER}settle_delay_ms = {settle_ms}\nauthoritative = {is_proof}");
+    World::with(&BRISK.with(&[&http("asker", "RELAY", &lookup), &ungated("asker", "act", "asker")])).await
 }
 
 /// Sends one effect whose answer is lost; the lookups pass.

@@ -6,25 +6,14 @@ use effectgate_testkit::smtp::{At, Fault as Broken, SmtpScript, SmtpStub};
 use serde_json::{Value, json};
 
 use crate::{
+    config::ungated,
     ground::{Answer, Backend, Calls as _, Ground, eventually},
     support::Gate,
+    world::BRISK,
 };
 
-const CONFIG: &str = r#"
-[server]
-listen = "127.0.0.1:0"
-[database]
-url = "DATABASE"
-[actions]
-enabled = true
-[dispatcher]
-period_ms = 50
-[sweeper]
-period_ms = 50
-[providers.post]
-kind = "smtp"
-host = "127.0.0.1"
-port = PORT
+/// Goes on after the port.
+const POST: &str = r#"
 tls = "none"
 from = "gate@house.test"
 allow_private = true
@@ -34,8 +23,6 @@ final_reply_timeout_ms = 1_000
 backoff = { base_ms = 100, max_ms = 500 }
 breaker = { failures = 100 }
 [providers.post.effects.act]
-[flows.letters]
-effects.act = { provider = "post", impact = "low", reversible = true, gate = "none" }
 "#;
 
 const OWNER: &str = "worker-1";
@@ -54,7 +41,9 @@ impl Post {
         let stub = SmtpStub::start(script).await;
         let (host, port) = ("127.0.0.1".to_owned(), stub.address().port());
         let relay = Relay::start(RelaySettings::to(Upstream::Smtp { host, port })).await.unwrap();
-        let config = CONFIG.replace("PORT", &relay.addr().port().to_string());
+        let post =
+            format!("[providers.post]\nkind = \"smtp\"\nhost = \"127.0.0.1\"\nport = {}{POST}", relay.addr().port());
+        let config = BRISK.with(&[&post, &ungated("letters", "act", "post")]);
         let ground = Ground::new(Backend::Sqlite, &config).await.unwrap();
         let gate = ground.serve();
         Self { ground, gate, relay, stub }

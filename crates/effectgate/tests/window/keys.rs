@@ -1,14 +1,13 @@
 //! The provider's key names the intention: it is the same in every attempt, whatever was lost, and it is not trusted past
 //! its window.
 
-use std::time::Duration;
-
 use effectgate_relay::Fault;
 use effectgate_testkit::provider::Step;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use crate::{
-    ground::Calls as _,
+    ground::{Calls as _, eventually},
     world::{World, attempts},
 };
 
@@ -69,8 +68,19 @@ async fn hc_24_an_operator_who_presses_twice_sends_once_more_under_the_same_key(
     assert_eq!((world.ledger().executions.len(), attempts(&story).len()), (1, tried + 1));
 }
 
-/// How long the key of `brief` is good for, and a little more.
-const WINDOW: Duration = Duration::from_millis(3_500);
+/// How long the key of `brief` is good for after the first send.
+const WINDOW: SignedDuration = SignedDuration::from_secs(3);
+
+/// Waits until the key of the run's only effect is too old by the gate's own clock, which the ticks of its workers show,
+/// and by its own record of when it sent first.
+fn until_the_window_is_over(world: &World, run: &str) {
+    let moment = |at: &Value| at.as_str().unwrap().parse::<Timestamp>().unwrap();
+    let over = moment(&attempts(&world.gate.explain(run))[0]["at"]) + WINDOW;
+    eventually("the end of the key's window", || {
+        let workers = world.gate.get("/readyz")["workers"].as_array().cloned().unwrap_or_default();
+        workers.iter().any(|worker| moment(&worker["last_tick_at"]) > over).then_some(())
+    });
+}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn hc_25_a_key_that_the_provider_may_have_forgotten_is_not_sent_again() {
@@ -82,8 +92,7 @@ async fn hc_25_a_key_that_the_provider_may_have_forgotten_is_not_sent_again() {
     world.provider.requests(1).await;
     world.turn(false);
     world.provider.release();
-    // Time itself is what the case is about; nothing signals it.
-    tokio::time::sleep(WINDOW).await;
+    until_the_window_is_over(&world, &run);
     world.provider.apply(effectgate_testkit::provider::Mode { forget_keys: true, ..Default::default() });
 
     world.turn(true);

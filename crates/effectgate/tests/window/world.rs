@@ -6,113 +6,49 @@ use effectgate_testkit::provider::{Ledger, ScriptedProvider};
 use serde_json::{Value, json};
 
 use crate::{
+    config::{HEAD, Head, http, ungated},
     ground::{Backend, Calls as _, Ground, eventually},
     support::Gate,
 };
 
 const OWNER: &str = "worker-1";
 
-/// Providers behind the relay and a flow of the same name for each, whose one effect `act` goes without a person: `blind`,
-/// where nobody can be asked; `seen`, where one can ask by our key; `curt`, the same with little patience; `busy`, whose 503 with Retry-After says "not done";
-/// `keeper`, which keeps our key for an hour; `brief`, whose key is good for three seconds after the first send.
-const CONFIG: &str = r#"
-[server]
-listen = "127.0.0.1:0"
-[database]
-url = "DATABASE"
-[actions]
-enabled = true
-[dispatcher]
-period_ms = 50
-[sweeper]
-period_ms = 50
+/// Lookups and retries are what these cases wait for, so the sweeper looks more often.
+pub(crate) const BRISK: Head = Head { sweeper_ms: 50, ..HEAD };
 
-[providers.blind]
-kind = "http"
-url = "RELAY"
-allow_private = true
-timeout_ms = 5_000
-sending_margin_ms = 500
-attempts_max = 4
-backoff = { base_ms = 100, max_ms = 500 }
-breaker = { failures = 100 }
-effects.act = { path = "/blind", external_id = "/id" }
+const LOOKUP: &str = r#"lookup = { path = "/seen?ref={{ provider_key }}", found = "/items/0/id", settle_delay_ms = 1_000, period_ms = 100 }"#;
+const FOUR: &str = "attempts_max = 4";
+const SOON: &str = "backoff = { base_ms = 100, max_ms = 500 }";
+/// No test here is about the breaker.
+const PATIENT: &str = "breaker = { failures = 100 }";
+const KEEPS: &str = "class = \"enforcing\"\nkey_header = \"Idempotency-Key\"";
+const AN_HOUR: &str = "key_window_ms = 3_600_000\nkey_window_margin_ms = 60_000";
+/// A window of a minute less a margin of 57 seconds.
+const THREE_SECONDS: &str = "key_window_ms = 60_000\nkey_window_margin_ms = 57_000";
 
-[providers.seen]
-kind = "http"
-url = "RELAY"
-allow_private = true
-timeout_ms = 5_000
-sending_margin_ms = 500
-effects.act = { path = "/seen", external_id = "/id" }
-lookup = { path = "/seen?ref={{ provider_key }}", found = "/items/0/id", settle_delay_ms = 1_000, period_ms = 100 }
+/// Providers behind the relay: name, milliseconds of patience, what else is said. `blind`, where nobody can be asked;
+/// `seen`, where one can ask by our key; `curt`, as `blind` with little patience; `busy`, whose 503 with Retry-After says
+/// "not done"; `keeper`, which keeps our key for an hour; `brief`, whose key is good for three seconds after the first
+/// send.
+const PROVIDERS: [(&str, u32, &[&str]); 6] = [
+    ("blind", 5_000, &[FOUR, SOON, PATIENT]),
+    ("seen", 5_000, &[LOOKUP]),
+    ("curt", 500, &[FOUR, SOON, PATIENT]),
+    ("busy", 5_000, &["not_done = [503]", FOUR, SOON, PATIENT]),
+    ("keeper", 5_000, &[KEEPS, AN_HOUR, "conflict_in_flight = true", FOUR, SOON]),
+    ("brief", 5_000, &[KEEPS, THREE_SECONDS, "attempts_max = 20", SOON, PATIENT]),
+];
 
-[providers.curt]
-kind = "http"
-url = "RELAY"
-allow_private = true
-timeout_ms = 500
-sending_margin_ms = 500
-attempts_max = 4
-backoff = { base_ms = 100, max_ms = 500 }
-breaker = { failures = 100 }
-effects.act = { path = "/curt", external_id = "/id" }
-
-[providers.busy]
-kind = "http"
-url = "RELAY"
-allow_private = true
-timeout_ms = 5_000
-sending_margin_ms = 500
-not_done = [503]
-attempts_max = 4
-backoff = { base_ms = 100, max_ms = 500 }
-breaker = { failures = 100 }
-effects.act = { path = "/busy", external_id = "/id" }
-
-[providers.keeper]
-kind = "http"
-class = "enforcing"
-url = "RELAY"
-allow_private = true
-timeout_ms = 5_000
-sending_margin_ms = 500
-key_header = "Idempotency-Key"
-key_window_ms = 3_600_000
-key_window_margin_ms = 60_000
-conflict_in_flight = true
-attempts_max = 4
-backoff = { base_ms = 100, max_ms = 500 }
-effects.act = { path = "/keeper", external_id = "/id" }
-
-[providers.brief]
-kind = "http"
-class = "enforcing"
-url = "RELAY"
-allow_private = true
-timeout_ms = 5_000
-sending_margin_ms = 500
-key_header = "Idempotency-Key"
-key_window_ms = 60_000
-key_window_margin_ms = 57_000
-attempts_max = 20
-backoff = { base_ms = 100, max_ms = 500 }
-breaker = { failures = 100 }
-effects.act = { path = "/brief", external_id = "/id" }
-
-[flows.blind]
-effects.act = { provider = "blind", impact = "low", reversible = true, gate = "none" }
-[flows.seen]
-effects.act = { provider = "seen", impact = "low", reversible = true, gate = "none" }
-[flows.curt]
-effects.act = { provider = "curt", impact = "low", reversible = true, gate = "none" }
-[flows.busy]
-effects.act = { provider = "busy", impact = "low", reversible = true, gate = "none" }
-[flows.keeper]
-effects.act = { provider = "keeper", impact = "low", reversible = true, gate = "none" }
-[flows.brief]
-effects.act = { provider = "brief", impact = "low", reversible = true, gate = "none" }
-"#;
+/// The providers, and for each a flow of the same name whose one effect `act` goes without a person.
+fn config() -> String {
+    let both = |(name, timeout_ms, more): (&str, u32, &[&str])| {
+        let effect = format!("effects.act = {{ path = \"/{name}\", external_id = \"/id\" }}");
+        let times = format!("timeout_ms = {timeout_ms}\nsending_margin_ms = 500");
+        let provider = http(name, "RELAY", &[&[times.as_str(), effect.as_str()], more].concat().join("\n"));
+        [provider, ungated(name, "act", name)].concat()
+    };
+    BRISK.with(&[&PROVIDERS.map(both).concat()])
+}
 
 /// Everything of one test.
 pub(crate) struct World {
@@ -125,7 +61,7 @@ pub(crate) struct World {
 impl World {
     /// A provider that answers 201 and keeps no keys, behind a relay that forwards and responds.
     pub(crate) async fn new() -> Self {
-        Self::with(CONFIG).await
+        Self::with(&config()).await
     }
 
     /// The same with a provider that keeps keys.
