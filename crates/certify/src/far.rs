@@ -89,15 +89,7 @@ impl Provider {
     /// # Errors
     /// No port.
     pub async fn start() -> io::Result<Self> {
-        Self::start_at(SocketAddr::from(([127, 0, 0, 1], 0))).await
-    }
-
-    /// Starts it on this address.
-    ///
-    /// # Errors
-    /// The address is taken or not ours.
-    pub async fn start_at(listen: SocketAddr) -> io::Result<Self> {
-        let listener = TcpListener::bind(listen).await?;
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let address = listener.local_addr()?;
         let ledger = Arc::new(Mutex::new(Ledger::default()));
         let (counted, count) = watch::channel(0);

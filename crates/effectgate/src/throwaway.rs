@@ -34,14 +34,14 @@ const CONFIG: &str = "gate.toml";
 const LOG: &str = "server.log";
 
 impl Throwaway {
-    /// Writes the config that `config` makes for a folder, makes the accounts and starts the server.
+    /// Writes the config around these sections, makes the accounts and starts the server.
     pub(crate) async fn start(
-        config: impl FnOnce(&Path) -> String,
+        sections: &str,
         accounts: &[Account<'_>],
         variables: Vec<(&'static str, String)>,
     ) -> Result<Self> {
         let folder = tempfile::tempdir()?;
-        std::fs::write(folder.path().join(CONFIG), config(folder.path()))?;
+        std::fs::write(folder.path().join(CONFIG), config(sections, folder.path()))?;
         for Account { name, roles, password } in accounts {
             let args = ["user", "add", name, "--roles", roles];
             child::run(&args, &folder.path().join(CONFIG), &[("EFFECTGATE_PASSWORD", password)]).await?;
@@ -95,6 +95,27 @@ impl Throwaway {
     pub(crate) fn log_tail(&self) -> String {
         child::tail(&self.folder.path().join(LOG))
     }
+}
+
+/// What every throwaway gate needs around its providers and flows. Times are short, so that what takes minutes in
+/// service takes a second here.
+pub(crate) fn config(sections: &str, folder: &Path) -> String {
+    let database = format!("sqlite:{}", folder.join("gate.db").display());
+    format!(
+        r#"
+[server]
+listen = "127.0.0.1:0"
+[database]
+url = {database:?}
+[actions]
+enabled = true
+[dispatcher]
+period_ms = 50
+[sweeper]
+period_ms = 100
+
+{sections}"#
+    )
 }
 
 async fn start(

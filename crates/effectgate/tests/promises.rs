@@ -1,4 +1,4 @@
-//! Prose and tests held together: every test that `docs/guarantees.md` and the security pages name exists, every promise
+//! Prose and tests held together: every test that `docs/guarantees.md` and the other pages name exists, every promise
 //! names one, and every item of the security list has a standing.
 #![allow(clippy::unwrap_used)]
 
@@ -53,7 +53,7 @@ fn exists(test: &str, code: &str) {
 }
 
 #[test]
-fn every_test_that_the_security_pages_name_exists() {
+fn every_test_that_another_page_names_exists() {
     let mut code = String::new();
     sources(&root().join("crates"), &mut code);
     for page in [
@@ -63,6 +63,9 @@ fn every_test_that_the_security_pages_name_exists() {
         "docs/certify.md",
         "docs/relay.md",
         "docs/budgets.md",
+        "docs/out.md",
+        "docs/providers.md",
+        "docs/replay.md",
     ] {
         let text = fs::read_to_string(root().join(page)).unwrap();
         named(&text).into_iter().for_each(|test| exists(test, &code));

@@ -52,12 +52,13 @@ pub(crate) async fn list(api: &Api, state: Option<&str>, provider: Option<&str>,
     if out.json {
         return out.value(&json!({ "items": found.items, "more": found.more }));
     }
-    let pointers = ["/id", "/type", "/target", "/provider", "/state", "/reason", "/attempts", "/external_id"];
+    let pointers = ["/id", "/type", "/target", "/provider", "/state", "/reason", "/attempts", "/fence", "/external_id"];
     let mut rows = rows(&found.items, &pointers);
     for (row, item) in rows.iter_mut().zip(&found.items) {
         row.push(cell(item, "/key"));
     }
-    let headings = ["effect", "type", "target", "provider", "state", "reason", "attempts", "external id", "key"];
+    let headings =
+        ["effect", "type", "target", "provider", "state", "reason", "attempts", "fence", "external id", "key"];
     out.table(&headings, &rows, "No effects.")?;
     crate::commands::say_more(out, found.more)
 }

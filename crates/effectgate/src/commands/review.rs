@@ -39,12 +39,16 @@ struct Resolve {
     /// It happened; the provider's id of it
     #[arg(long, value_name = "EXTERNAL_ID")]
     happened: Option<String>,
-    /// It did not happen: send it, as a new attempt
-    #[arg(long)]
+    /// It did not happen: send it, as a new attempt; wants --fence
+    #[arg(long, requires = "fence")]
     send_again: bool,
     /// It did not happen, and is not wanted any more
     #[arg(long)]
     cancel: bool,
+    /// The effect's fence, as the list or a look showed it. With it the same word twice is one act, and a word on an
+    /// attempt that is not the last one any more does nothing
+    #[arg(long, value_name = "N")]
+    fence: Option<i64>,
     /// How you know
     #[arg(long)]
     reason: String,
@@ -66,27 +70,32 @@ pub(crate) async fn run(args: Args, out: Out) -> Result {
 }
 
 fn body(wish: &Resolve) -> Value {
-    let reason = &wish.reason;
+    let (fence, reason) = (wish.fence, &wish.reason);
     match &wish.happened {
-        Some(id) => json!({ "verdict": "happened", "external_id": id, "reason": reason }),
+        Some(id) => json!({ "verdict": "happened", "external_id": id, "fence": fence, "reason": reason }),
         None => {
             let then = if wish.send_again { "send_again" } else { "cancel" };
-            json!({ "verdict": "did_not_happen", "then": then, "reason": reason })
+            json!({ "verdict": "did_not_happen", "then": then, "fence": fence, "reason": reason })
         }
     }
 }
 
 /// What the provider said, and what it means.
 fn told(effect: &str, answer: &Value) -> String {
-    let text = cell(answer, "/text");
+    let (text, stands) = (cell(answer, "/text"), standing(&answer["effect"]));
     if answer["look"].is_null() {
-        return format!("{effect} ({}): nobody was asked. {text}", cell(answer, "/effect/state"));
+        return format!("{effect} ({stands}): nobody was asked. {text}");
     }
     let said = cell(answer, "/look/said").replace('_', " ");
     let more = ["external_id", "count", "detail"].iter().filter(|name| !answer["look"][**name].is_null());
     let more: Vec<String> = more.map(|name| cell(answer, &format!("/look/{name}"))).collect();
     let more = if more.is_empty() { String::new() } else { format!(" ({})", more.join(", ")) };
-    format!("{effect} ({}): the provider says {said}{more}. {text}", cell(answer, "/effect/state"))
+    format!("{effect} ({stands}): the provider says {said}{more}. {text}")
+}
+
+/// The state, and the fence that `resolve` takes.
+fn standing(effect: &Value) -> String {
+    format!("{}, fence {}", cell(effect, "/state"), cell(effect, "/fence"))
 }
 
 fn said(effect: &str, answer: &Value) -> String {

@@ -4,6 +4,7 @@
 use std::{
     io::{Read as _, Write as _},
     net::{TcpListener, TcpStream},
+    process::Command,
     thread,
 };
 
@@ -57,10 +58,14 @@ fn refund(provider: &str, event: &Value) -> bool {
 }
 
 fn certify(workflow: &str, sandbox: &ScriptedProvider, relay: &str) -> Verdicts {
+    verdicts(&mut certify_command(workflow, sandbox, relay))
+}
+
+fn certify_command(workflow: &str, sandbox: &ScriptedProvider, relay: &str) -> Command {
     let url = sandbox.url();
     let mut certify = effectgate(&["certify", "--json", "--workflow", workflow, "--provider-sandbox", &url]);
     certify.args(["--relay", relay, "--effect-path", "/v1/refunds", "--look-on-ms", "800"]);
-    verdicts(&mut certify)
+    certify
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -80,6 +85,37 @@ async fn a_workflow_without_the_gate_is_not_ready() {
     }
     let ten = judged.items().find(|item| item["id"] == "workflow_duplicate").unwrap();
     assert_eq!(ten["reason"], "effects at the sandbox: 10 (must be 1)", "{ten:#}");
+}
+
+/// Every delivery makes two requests, both under the event's key.
+fn refund_twice(provider: &String, event: &Value) -> u16 {
+    let body = json!({ "order": event["id"] }).to_string();
+    let key = event["id"].as_str().unwrap();
+    let refund = || provider.exchange("POST", "/v1/refunds", &[("idempotency-key", key)], &body);
+    let answers = [refund(), refund()];
+    if answers.iter().all(Option::is_some) { 200 } else { 500 }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_delivery_that_makes_two_requests_is_red_unless_the_sandbox_itself_counts_one() {
+    let sandbox = ScriptedProvider::start([]).await;
+    sandbox.enforce("idempotency-key");
+    let relay = format!("127.0.0.1:{}", free_port());
+    let provider = format!("http://{relay}");
+    let workflow = serve(move |event| refund_twice(&provider, &event));
+    let ledger = format!("http://{}/_ledger", sandbox.control_address());
+    let counts: [&[&str]; 2] = [&[], &["--count", &ledger, "--count-at", "/executions"]];
+
+    let verdicts = counts.map(|count| {
+        tokio::task::block_in_place(|| {
+            let mut certify = certify_command(&workflow, &sandbox, &relay);
+            verdicts(certify.args(["--only", "workflow_once"]).args(count))
+        })
+    });
+
+    assert_eq!(verdicts[0].all(), [("workflow_once", "fail")], "{:#}", verdicts[0].report);
+    assert_eq!(verdicts[0].report["items"][0]["reason"], "effects at the sandbox: 2 (must be 1)");
+    assert_eq!(verdicts[1].all(), [("workflow_once", "pass")], "{:#}", verdicts[1].report);
 }
 
 const PAY: &str = r#"

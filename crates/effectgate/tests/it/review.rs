@@ -198,10 +198,21 @@ fn an_unknown_effect_waits_on_the_desk_and_goes_again_only_on_a_persons_word() {
     assert_eq!(first(&asked(&house, &gate, &["review"]), "/items/0/id"), json!(effect));
     assert!(requests.try_recv().is_err(), "sent again before anybody said so");
     assert_eq!(asked(&house, &gate, &["review", "resolve", &effect, "--reason", "x"]).code, 2);
-    let again = asked(&house, &gate, &["review", "resolve", &effect, "--send-again", "--reason", "not in the CRM"]);
-    assert_eq!(again.code, 0, "{}", again.err);
+    let again = |fence: &[&str]| {
+        let args = [&["review", "resolve", &effect, "--send-again", "--reason", "not in the CRM"], fence].concat();
+        asked(&house, &gate, &args)
+    };
+    assert_eq!(again(&[]).code, 2, "sent again without saying which attempt is meant");
+    let shown = first(&asked(&house, &gate, &["review"]), "/items/0/fence").to_string();
+    let sent = again(&["--fence", &shown]);
+    assert_eq!(sent.code, 0, "{}", sent.err);
     requests.recv().unwrap();
     assert_eq!(desk(), effect);
+    // The answer was lost and the same line is typed again, after the second attempt was lost as well.
+    let repeated = again(&["--fence", &shown]);
+    assert_eq!(repeated.code, 0, "{}", repeated.err);
+    assert_eq!(desk(), effect);
+    assert!(requests.try_recv().is_err(), "one word sent twice: {}", repeated.out);
     let args = ["review", "resolve", &effect, "--happened", "n-7", "--reason", "seen in the CRM"];
     let settled = asked(&house, &gate, &args).json();
 

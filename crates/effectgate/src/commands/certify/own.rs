@@ -3,7 +3,7 @@
 
 use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr},
-    path::{Path, PathBuf},
+    path::PathBuf,
     time::Duration,
 };
 
@@ -21,7 +21,7 @@ use crate::{
     throwaway::{Account, Throwaway},
 };
 
-/// A dozen ticks of the dispatcher and several sweeps, as the config below has them.
+/// A dozen ticks of the dispatcher and several sweeps, as the throwaway gate has them.
 pub(super) const LOOK_ON: Duration = Duration::from_millis(800);
 
 /// A free port of this machine.
@@ -39,8 +39,7 @@ pub(super) async fn target() -> Result<Target> {
         Account { name: APPROVER, roles: &roles, password: &password },
         Account { name: STRANGER, roles: "approver", password: &other },
     ];
-    let sections = ground.config(&door.url());
-    let house = Throwaway::start(|folder| config(&sections, folder), &accounts, variables()).await?;
+    let house = Throwaway::start(&sections(&ground, &door.url()), &accounts, variables()).await?;
     let url = Url::parse(house.url()).map_err(Failure::failed)?;
     Ok(Target {
         name: format!("a throwaway gate of effectgate {}", env!("CARGO_PKG_VERSION")),
@@ -62,26 +61,9 @@ fn variables() -> Vec<(&'static str, String)> {
     broken.map(|guard| ("EFFECTGATE_BROKEN", guard.as_str().to_owned())).into_iter().collect()
 }
 
-/// What certify's own sections need around them. Everything that is logged is searched for tokens.
-fn config(sections: &str, folder: &Path) -> String {
-    let database = format!("sqlite:{}", folder.join("gate.db").display());
-    format!(
-        r#"
-[server]
-listen = "127.0.0.1:0"
-[database]
-url = {database:?}
-[actions]
-enabled = true
-[auth.local]
-enabled = true
-[dispatcher]
-period_ms = 50
-[sweeper]
-period_ms = 100
-
-{sections}"#
-    )
+/// Certify's own sections, and local accounts for its two people.
+fn sections(ground: &Ground, provider: &str) -> String {
+    format!("[auth.local]\nenabled = true\n\n{}", ground.config(provider))
 }
 
 struct Own(Throwaway);
@@ -117,14 +99,17 @@ impl House for Own {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Environment, load};
+    use crate::{
+        config::{Environment, load},
+        throwaway,
+    };
 
     #[test]
     fn the_throwaway_gates_config_starts() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("gate.toml");
-        let sections = Ground::new("proof").expect("a name").config("http://127.0.0.1:9");
-        std::fs::write(&path, config(&sections, folder.path())).expect("written");
+        let sections = sections(&Ground::new("proof").expect("a name"), "http://127.0.0.1:9");
+        std::fs::write(&path, throwaway::config(&sections, folder.path())).expect("written");
 
         let resolved = load(Some(&path), Environment::default()).and_then(|loaded| loaded.resolve());
 

@@ -1,29 +1,10 @@
-//! The demo's config: three providers on loopback, three flows. Times are short, so that what takes minutes in service
-//! takes a second here; nothing else differs from a real one.
+//! The demo's part of a config: two providers on loopback, three flows. Times are short, so that what takes minutes in
+//! service takes a second here; nothing else differs from a real one.
 
-use std::path::Path;
-
-/// The whole file. `provider` is the scripted provider's address, `folder` where the database goes.
-pub(super) fn text(provider: &str, folder: &Path) -> String {
-    let database = folder.join("demo.db");
+/// The sections. `provider` is the scripted provider's address.
+pub(super) fn sections(provider: &str) -> String {
     format!(
-        r#"
-[server]
-listen = "127.0.0.1:0"
-
-[database]
-url = {database:?}
-
-[actions]
-enabled = true
-
-[dispatcher]
-period_ms = 50
-
-[sweeper]
-period_ms = 100
-
-# Nothing over there stops a second execution, but one can ask for a note by its reference.
+        r#"# Nothing over there stops a second execution, but one can ask for a note by its reference.
 [providers.crm]
 kind = "http"
 class = "advisory"
@@ -86,20 +67,23 @@ provider = "bank"
 impact = "low"
 reversible = true
 gate = "none"
-"#,
-        database = format!("sqlite:{}", database.display()),
+"#
     )
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::config::{Environment, load};
+    use crate::{
+        config::{Environment, load},
+        throwaway,
+    };
 
     #[test]
     fn the_demos_config_starts() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("demo.toml");
-        std::fs::write(&path, super::text("http://127.0.0.1:9", folder.path())).expect("written");
+        let sections = super::sections("http://127.0.0.1:9");
+        std::fs::write(&path, throwaway::config(&sections, folder.path())).expect("written");
 
         let resolved = load(Some(&path), Environment::default()).and_then(|loaded| loaded.resolve());
 

@@ -32,8 +32,7 @@ pub(super) const LOOK_ON: Duration = Duration::from_millis(700);
 impl World {
     pub(super) async fn start() -> Result<Self> {
         let provider = Provider::start().await?;
-        let url = provider.url();
-        let house = Throwaway::start(|folder| config::text(&url, folder), &[], Vec::new()).await?;
+        let house = Throwaway::start(&config::sections(&provider.url()), &[], Vec::new()).await?;
         let gate = client(&house)?;
         Ok(Self { provider, gate, house })
     }
