@@ -75,6 +75,13 @@ impl Preset {
             None => false,
         })
     }
+
+    /// True if it does for every request below this beginning, however deep.
+    pub(crate) fn covers_below(&self, method: &str, beginning: &str) -> bool {
+        let beginning = beginning.trim_end_matches('/');
+        // Of two depths a pattern covers both only if it ends with `**`.
+        ["a", "a/a"].iter().all(|rest| self.covers(method, &format!("{beginning}/{rest}")))
+    }
 }
 
 fn fits(pattern: &str, path: &str) -> bool {

@@ -171,6 +171,36 @@ fn a_request_for_which_no_key_is_documented_is_refused_at_a_preset() {
 }
 
 #[test]
+fn a_door_at_a_preset_lets_through_only_requests_whose_keys_are_documented() {
+    let door = |says: &str| {
+        let section = "[providers.pay]\npreset = \"stripe\"\nauth = { bearer = \"env:T\" }\n";
+        faults(&format!("{section}[providers.pay.out]\ngate = \"approve\"\naudience = [\"role:a\"]\n{says}"))
+    };
+
+    assert_eq!(door("methods = [\"POST\"]\npaths = [\"/v1/refunds\", \"/v1\"]"), []);
+    for wide in [
+        "methods = [\"POST\"]\npaths = [\"/v1/refunds\", \"/v2/core\"]",
+        "methods = [\"POST\"]\npaths = [\"/\"]",
+        "paths = [\"/v1/refunds\"]",
+    ] {
+        let refused = door(wide);
+        assert!(refused.len() == 1 && refused[0].0 == "providers.pay.out", "{wide}: {refused:?}");
+    }
+}
+
+#[test]
+fn a_door_at_a_provider_that_takes_its_key_in_the_path_does_not_open_as_enforcing() {
+    let section = "[providers.sf]\npreset = \"salesforce\"\nurl = \"https://x.my.salesforce.com\"\n\
+        auth = { bearer_file = \"salesforce-token\" }\n";
+    let door = "[providers.sf.out]\ngate = \"approve\"\naudience = [\"role:a\"]\npaths = [\"/services/data\"]";
+
+    assert_eq!(faults(section), []);
+    let refused = faults(&format!("{section}{door}"));
+
+    assert!(refused.iter().any(|(path, _)| path == "providers.sf.key_header"), "{refused:?}");
+}
+
+#[test]
 fn what_a_preset_needs_is_said_with_its_example() {
     let found = faults("[providers.desk]\npreset = \"zendesk\"");
 

@@ -66,26 +66,33 @@ fn covered(judge: &mut Judge<'_>, at: &str, provider: &ProviderConfig) {
     let Some(preset) = provider.preset.as_deref().and_then(presets::find) else { return };
     let base = provider.url.as_deref().and_then(|url| Url::parse(url).ok());
     let base = base.as_ref().map_or("", |url| url.path().trim_end_matches('/'));
+    let what = |method: &str, path: &str| {
+        format!("{} documents its keys for {}, not for {method} {path}", preset.title, preset.key.covers.join(", "))
+    };
     for (name, request) in &provider.effects {
         let method = request.method.unwrap_or(MethodWord::Post).as_str();
         let path = format!("{base}{}", request.path.as_deref().unwrap_or_default());
         if !preset.covers(method, &path) {
-            let what = format!(
-                "{} documents its keys for {}, not for {method} {path}",
-                preset.title,
-                preset.key.covers.join(", ")
-            );
             let advice = "Put this effect into a provider section of its own with class = \"advisory\", or leave the preset out and declare what you have read.";
-            judge.refuse(&format!("{at}.effects.{name}"), what, advice);
+            judge.refuse(&format!("{at}.effects.{name}"), what(method, &path), advice);
         }
+    }
+    let Some(out) = &provider.out else { return };
+    let passes = out.paths.iter().flat_map(|path| super::out::methods(out).into_iter().map(move |word| (word, path)));
+    let wide = |(word, path): &(MethodWord, &String)| !preset.covers_below(word.as_str(), &format!("{base}{path}"));
+    if let Some((word, path)) = passes.into_iter().find(wide) {
+        let advice = "Name methods and paths that it covers, or open the door in a provider section of its own with class = \"advisory\".";
+        let below = format!("{base}{}/…", path.trim_end_matches('/'));
+        judge.refuse(&format!("{at}.out"), what(word.as_str(), &below), advice);
     }
 }
 
-/// True where our key needs no header: every request has it in its path, its body or a header of its own.
+/// True where our key needs no header: every request has it in its path, its body or a header of its own. A request that
+/// comes through a door is the caller's own and has no such place.
 pub(super) fn every_request_names_the_key(provider: &ProviderConfig) -> bool {
     let names = |text: &String| text.contains("provider_key");
     let named = |r: &RequestConfig| r.path.iter().chain(&r.body).chain(r.headers.values()).any(names);
-    !provider.effects.is_empty() && provider.effects.values().all(named)
+    provider.out.is_none() && !provider.effects.is_empty() && provider.effects.values().all(named)
 }
 
 pub(super) fn connector(

@@ -136,8 +136,7 @@ fn rules(judge: &mut Judge<'_>, at: &str, out: &OutConfig) -> OutRules {
         let advice = "Write paths = [\"/v1/refunds\"]; / alone allows all that our credentials open over there.";
         judge.refuse(&format!("{at}.paths"), what, advice);
     }
-    let all = [MethodWord::Post, MethodWord::Put, MethodWord::Patch, MethodWord::Delete];
-    let methods = out.methods.clone().unwrap_or_else(|| all.to_vec());
+    let methods = methods(out);
     if methods.is_empty() {
         judge.refuse(&format!("{at}.methods"), "no method is let through", "Name some, or leave it out for all four.");
     }
@@ -150,6 +149,12 @@ fn rules(judge: &mut Judge<'_>, at: &str, out: &OutConfig) -> OutRules {
     });
     let headers = headers.collect();
     OutRules { methods: methods.into_iter().map(method).collect(), paths: out.paths.clone(), headers }
+}
+
+/// The methods that are let through.
+pub(super) fn methods(out: &OutConfig) -> Vec<MethodWord> {
+    let all = [MethodWord::Post, MethodWord::Put, MethodWord::Patch, MethodWord::Delete];
+    out.methods.clone().unwrap_or_else(|| all.to_vec())
 }
 
 const fn method(word: MethodWord) -> Method {

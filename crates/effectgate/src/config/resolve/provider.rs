@@ -197,7 +197,7 @@ fn breaker(judge: &mut Judge<'_>, at: &str, provider: &ProviderConfig) -> Breake
 pub(super) fn enforcing(judge: &mut Judge<'_>, at: &str, provider: &ProviderConfig) -> Option<Class> {
     if provider.key_header.is_none() && provider.key_field.is_none() && !http::every_request_names_the_key(provider) {
         let what = "an enforcing provider needs to be told our key";
-        judge.refuse(&format!("{at}.key_header"), what, "Name its header (Idempotency-Key) or key_field, or put {{ provider_key }} into every effect's path or body.");
+        judge.refuse(&format!("{at}.key_header"), what, "Name its header (Idempotency-Key) or key_field, or put {{ provider_key }} into every effect's path or body; a door needs one of the first two.");
     }
     let Some(key_window_ms) = provider.key_window_ms else {
         let what = "it is not said how long the provider remembers a key";
