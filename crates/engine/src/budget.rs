@@ -46,7 +46,7 @@ impl Budgets {
         self.freed.swap(false, Ordering::AcqRel)
     }
 
-    /// True for the first who asks in a budget's window.
+    /// True for the first who asks in a budget's window. Whoever then told nobody says so ([`untold`](Self::untold)).
     fn is_first(&self, budget: &str, until: Timestamp, now: Timestamp) -> bool {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         if told.get(budget).is_some_and(|end| *end > now) {
@@ -54,6 +54,10 @@ impl Budgets {
         }
         told.insert(budget.to_owned(), until);
         true
+    }
+
+    fn untold(&self, budget: &str) {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner).remove(budget);
     }
 }
 
@@ -141,10 +145,16 @@ impl Engine {
     pub(crate) async fn hold_back(&self, due: &DueEffect, wait: Wait, now: Timestamp) -> Result<Commit> {
         let (_, end) = budget::window(wait.by.window_ms, now);
         let until = if wait.reason == budget::TOO_SMALL { wait.until } else { end };
-        let is_first = self.inner().budgets.is_first(&wait.by.budget, until, now);
-        let tells = is_first.then(|| format!("budget:{}:{until}", wait.by.budget));
-        metrics::counter!("effectgate_budget_held_total", "budget" => wait.by.budget.clone()).increment(1);
-        self.commit(budget::hold(&due.run, &due.effect, wait, tells, now)).await
+        let (budget, budgets) = (wait.by.budget.clone(), &self.inner().budgets);
+        let is_first = budgets.is_first(&budget, until, now);
+        let tells = is_first.then(|| format!("budget:{budget}:{until}"));
+        let committed = self.commit(budget::hold(&due.run, &due.effect, wait, tells, now)).await;
+        if matches!(committed, Ok(Commit::Committed { .. })) {
+            metrics::counter!("effectgate_budget_held_total", "budget" => budget).increment(1);
+        } else if is_first {
+            budgets.untold(&budget);
+        }
+        committed
     }
 
     /// Where every budget stands now. Those with a count for each key or target are listed without one.

@@ -77,7 +77,8 @@ impl Engine {
             self.dispatch_provider(name, provider, &mut report).await?;
         }
         if self.inner().budgets.take_freed() {
-            self.dispatch_waiting(&mut report).await?;
+            let looked = self.dispatch_waiting(&mut report).await;
+            looked.inspect_err(|_| self.inner().budgets.free())?;
         }
         Ok(report)
     }

@@ -1,7 +1,7 @@
 //! Inline effects over the wire: begin before the worker's own call to the provider, settle after it.
 
 use effectgate_core::{
-    budget::{self, Budget, Plan, Used},
+    budget::{self, Plan, Used, Want},
     ids::{EffectId, Tenant},
     inline::{self, Begin, Reported, Settle},
     proposal::Proposed,
@@ -52,6 +52,7 @@ impl Engine {
     pub async fn begin(&self, call: &LeaseCall, asked: &Asked) -> Result<Answered<Begun>> {
         let content = self.store().run_content(&call.tenant, call.run).await?.unwrap_or_default();
         let switches = self.switches_in_force().await;
+        let mut charged = Vec::new();
         let changed = self.change(&call.tenant, call.run, |agg, now| {
             let policy = self.flow_of(agg)?;
             let wanted = check::one_effect(self.policy(), policy, asked, content.payload.as_deref(), "")
@@ -65,7 +66,7 @@ impl Engine {
                     findings: vec![FindingView::new("/type", "gate", why.join("; "))],
                 }),
                 Begin::Begun(mut transition) => {
-                    self.charge_inline(&agg.run, &mut transition, now)?;
+                    charged = self.charge_inline(&agg.run, &mut transition, now)?;
                     let stopped = transition.switch.as_ref().and_then(|applies| applies.stopped_by(&switches));
                     if stopped.is_some() {
                         return Err(EngineError::SwitchOff);
@@ -84,35 +85,25 @@ impl Engine {
                 }
             }
         });
-        Ok(changed.await.map_err(|error| self.budget_in_words(error))?.0)
+        let changed = changed.await;
+        Ok(changed.map_err(|error| in_words(error, &charged))?.0)
     }
 
     /// Charges what a worker is about to do itself. It does not wait for room here: its worker is told until when.
-    fn charge_inline(&self, run: &Run, transition: &mut Transition, now: Timestamp) -> Result<()> {
-        let Some(effect) = transition.effects.first().map(|write| write.effect.clone()) else { return Ok(()) };
+    /// Answers with what was asked of budgets.
+    fn charge_inline(&self, run: &Run, transition: &mut Transition, now: Timestamp) -> Result<Vec<Want>> {
+        let Some(effect) = transition.effects.first().map(|write| write.effect.clone()) else { return Ok(Vec::new()) };
         let wants = self.wants(run, &effect);
         if wants.is_empty() {
-            return Ok(());
+            return Ok(wants);
         }
         match budget::plan(&wants, &effect.charged, &Used::default(), now) {
             Plan::Now { charges, charged } => budget::attach(transition, &effect, charges, &charged),
             Plan::Later { by, .. } | Plan::Never { by, .. } => {
-                return Err(EngineError::BudgetUsedUp { budget: by.words, until: None });
+                return Err(EngineError::BudgetUsedUp { budget: by.budget, until: None });
             }
         }
-        Ok(())
-    }
-
-    /// The store names a count; people know the budget.
-    fn budget_in_words(&self, error: EngineError) -> EngineError {
-        match error {
-            EngineError::BudgetUsedUp { budget: scope, until } => {
-                let of_scope = |b: &&Budget| scope.ends_with(&b.scope("")) && scope.starts_with(&b.whose_named(None));
-                let words = self.policy().budgets.iter().find(of_scope).map(Budget::words);
-                EngineError::BudgetUsedUp { budget: words.unwrap_or(scope), until }
-            }
-            other => other,
-        }
+        Ok(wants)
     }
 
     /// An unsettled inline effect may be called again by the next owner only where the provider's key still holds.
@@ -166,6 +157,17 @@ impl Engine {
         let agg = self.store().run_load(tenant, id.run).await?.ok_or(EngineError::NotFound("effect"))?;
         let switches = self.switches_in_force().await;
         Ok(view::effect_view(&agg.run, find(&agg, id)?, &switches))
+    }
+}
+
+/// The store names a count; people know the budget.
+fn in_words(error: EngineError, wants: &[Want]) -> EngineError {
+    match error {
+        EngineError::BudgetUsedUp { budget: scope, until } => {
+            let want = wants.iter().find(|want| want.scope == scope);
+            EngineError::BudgetUsedUp { budget: want.map_or(scope, |want| want.budget.clone()), until }
+        }
+        other => other,
     }
 }
 

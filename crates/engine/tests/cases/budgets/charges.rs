@@ -74,6 +74,22 @@ async fn a_refused_effect_gives_its_charge_back_in_its_window() {
 }
 
 #[tokio::test]
+async fn room_that_came_free_is_found_also_where_the_first_look_for_it_failed() {
+    let world = with(vec![crm(1)]);
+    world.provider.push(Answer::Status(422, None));
+    let (_, second) = two(&world).await;
+    world.round().await;
+    let fail = "CREATE TRIGGER fails BEFORE INSERT ON attempts BEGIN SELECT RAISE(ABORT, 'not now'); END";
+    world.raw().execute_batch(fail).unwrap();
+    assert!(world.engine.dispatch_tick().await.is_err());
+    world.raw().execute_batch("DROP TRIGGER fails").unwrap();
+
+    world.round().await;
+
+    assert_eq!(world.effect_state(second.run.id).await, "completed");
+}
+
+#[tokio::test]
 async fn a_retry_in_a_later_window_is_charged_there() {
     let world = with(vec![crm(1)]);
     world.provider.push(Answer::ConnectionRefused);

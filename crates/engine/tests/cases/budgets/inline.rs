@@ -1,6 +1,10 @@
 //! Effects that a worker performs itself, under a budget.
 
-use effectgate_core::{ids::EffectId, retry::Outcome};
+use effectgate_core::{
+    budget::{Budget, Holder, Per},
+    ids::{EffectId, ProviderName},
+    retry::Outcome,
+};
 use effectgate_engine::{EngineError, check::Asked, inline::Begun};
 
 use super::{crm, turn, with};
@@ -29,6 +33,20 @@ async fn an_inline_effect_over_budget_is_not_begun_and_its_worker_is_told_until_
     let id = EffectId { run: first.run.id, n: 1 };
     world.engine.settle_inline(&world.call(&first, "settle", "x"), id, &reported).await.unwrap();
     assert!(begin(&world, &second, "y").await.unwrap().begun);
+}
+
+#[tokio::test]
+async fn a_worker_is_told_the_budget_that_is_used_up_and_no_other_of_a_like_name() {
+    let each = Budget { per: Per::Key, max: 9, ..crm(9) };
+    let cr = Budget { holder: Holder::Provider(ProviderName::new("cr")), ..crm(9) };
+    let world = with(vec![cr, each, crm(1)]);
+    let (first, second) = (world.grant("a", "worker-1").await, world.grant("b", "worker-1").await);
+    begin(&world, &first, "x").await.unwrap();
+
+    let refused = begin(&world, &second, "y").await;
+
+    let Err(EngineError::BudgetUsedUp { budget, .. }) = refused else { panic!("{refused:?}") };
+    assert_eq!(budget, "provider crm, 1 an hour");
 }
 
 #[tokio::test]

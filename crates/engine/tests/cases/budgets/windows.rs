@@ -100,6 +100,21 @@ async fn explain_names_the_budget_and_says_when_it_goes_on() {
 }
 
 #[tokio::test]
+async fn people_are_told_of_a_used_up_budget_also_where_the_first_try_to_tell_them_failed() {
+    let world = with(vec![crm(0)]);
+    world.queued("a", "x").await;
+    let fail = "CREATE TRIGGER fails BEFORE UPDATE ON effects WHEN NEW.reason LIKE 'budget_%'
+        BEGIN SELECT RAISE(ABORT, 'not now'); END";
+    world.raw().execute_batch(fail).unwrap();
+    assert!(world.engine.dispatch_tick().await.is_err());
+    world.raw().execute_batch("DROP TRIGGER fails").unwrap();
+
+    world.round().await;
+
+    assert_eq!(world.alerts().await, ["budget"]);
+}
+
+#[tokio::test]
 async fn people_are_told_of_a_used_up_budget_once_a_window() {
     let world = with(vec![crm(1)]);
     for n in 0..5 {
