@@ -6,8 +6,10 @@ use serde::{Deserialize, Serialize};
 use crate::{
     approval::Approval,
     effect::Effect,
+    flow::Flow,
     ids::{Fence, FlowName, Owner, RunId, SourceName, Tenant},
     journal::Head,
+    key::Key,
     payload::PayloadHash,
     time::Timestamp,
     transition::Transition,
@@ -164,6 +166,54 @@ pub struct Run {
     pub expires_at: Option<Timestamp>,
     /// When the content is erased; set when the run becomes final.
     pub content_expires_at: Option<Timestamp>,
+}
+
+impl Run {
+    /// A run at its beginning: nobody works on it yet. Its record is empty; the first entry is sealed onto its head.
+    ///
+    /// `id` is that of tenant, flow and key ([`RunId::derive`]).
+    #[must_use]
+    pub fn queued(
+        id: RunId,
+        tenant: Tenant,
+        flow: &Flow,
+        key: &Key,
+        payload_hash: PayloadHash,
+        origin: Origin,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            id,
+            tenant,
+            flow: flow.name.clone(),
+            flow_revision: flow.revision.clone(),
+            key: key.as_str().to_owned(),
+            state: RunState::Queued,
+            version: 1,
+            payload_hash,
+            identity_rule: flow.identity.as_text(),
+            owner: None,
+            fence: Fence(0),
+            attempts: 0,
+            attempts_max: flow.attempts_max,
+            repairs_used: 0,
+            takeovers: 0,
+            effects: EffectCounts::default(),
+            refusals: 0,
+            head: Head::EMPTY,
+            origin,
+            created_at: now,
+            updated_at: now,
+            expires_at: None,
+            content_expires_at: None,
+        }
+    }
+
+    /// The same under its first lease: the worker that brings the event works on it at once.
+    #[must_use]
+    pub fn held_by(self, owner: Owner) -> Self {
+        Self { state: RunState::Processing, owner: Some(owner), fence: Fence(1), attempts: 1, ..self }
+    }
 }
 
 /// How a run's effects stand, kept in the row so that a settlement needs no look at the siblings.

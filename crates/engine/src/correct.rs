@@ -5,17 +5,18 @@
 use effectgate_core::{
     actor::Actor,
     correct, facts,
-    ids::{Fence, FlowName, RunId, Tenant},
-    journal::{EntryKind, Head, seal},
+    ids::{FlowName, RunId, Tenant},
+    journal::{EntryKind, seal},
+    json::Json,
     key::Key,
     lease,
     operate::Refused,
-    payload::{IdentityRule, PayloadHash},
-    run::{Aggregate, EffectCounts, Origin, Run, RunState},
+    payload::PayloadHash,
+    run::{Aggregate, Origin, Run, RunState},
     time::Timestamp,
     transition::ContentWrite,
 };
-use effectgate_store::{JournalFilter, NewRun, Reserved as Stored};
+use effectgate_store::{NewRun, Reserved as Stored};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -25,7 +26,7 @@ use crate::{
     error::{EngineError, Result},
     policy::FlowPolicy,
     pulse::{Topic, Touched},
-    reserve::{KeyGiven, PayloadGiven, event_type, hash_under, key_of, read_payload, refuse_invalid},
+    reserve::{KeyGiven, PayloadGiven, event_type, hash_for, hash_under, key_of, read_payload, refuse_invalid},
     view::{self, RunView},
 };
 
@@ -80,7 +81,7 @@ struct Checked<'a> {
     key: Key,
     id: RunId,
     hash: PayloadHash,
-    json: effectgate_core::json::Json,
+    json: Json,
 }
 
 impl Engine {
@@ -141,7 +142,7 @@ impl Engine {
         let flow = self.policy().flow(name).ok_or(EngineError::UnknownFlow)?;
         let key = key_of(flow, &request.key)?;
         let given = PayloadGiven::Text(request.payload.clone());
-        let json = read_payload(&given)?.unwrap_or(effectgate_core::json::Json::Null);
+        let json = read_payload(&given)?.unwrap_or(Json::Null);
         let hash = hash_under(&flow.flow.identity, &json)?;
         if let Some(schema) = &flow.payload_schema {
             refuse_invalid(schema.validate(&json.to_value()))?;
@@ -170,11 +171,7 @@ impl Engine {
         if run.origin.corrects != Some(original) {
             return Err(EngineError::CorrectionKey { detail: STANDS_ALREADY, run: Some(view) });
         }
-        // Under the rule that was in force when that run was made: a later rule makes no conflict of a repeat.
-        let came = match IdentityRule::parse(&run.identity_rule) {
-            Ok(rule) => hash_under(&rule, &checked.json)?,
-            Err(_) => checked.hash,
-        };
+        let came = hash_for(run, checked.flow, checked.hash, Some(&checked.json))?;
         if came == run.payload_hash {
             return Ok(Corrected::Repeated { run: view });
         }
@@ -194,14 +191,7 @@ impl Engine {
         by: &Run,
         reason: &str,
     ) -> Result<()> {
-        let kind = Some(EntryKind::Corrected.as_str().to_owned());
-        let filter = JournalFilter { run: Some(original), kind, limit: 200, ..JournalFilter::default() };
-        let entries = self.store().journal_search(tenant, &filter).await?.items;
-        let names = |text: &str| {
-            let entry: Value = serde_json::from_str(text).unwrap_or_default();
-            entry["facts"]["by"] == by.id.to_string()
-        };
-        if entries.iter().any(|entry| names(&entry.text)) {
+        if self.is_noted(tenant, original, EntryKind::Corrected, "by", &by.id).await? {
             return Ok(());
         }
         let noted = self.change(tenant, original, |agg, now| {
@@ -236,44 +226,20 @@ fn new_run(
     now: Timestamp,
 ) -> NewRun {
     let flow = &checked.flow.flow;
-    let mut head = Head::EMPTY;
+    let mut run = Run::queued(checked.id, tenant.clone(), flow, &checked.key, checked.hash, origin, now);
     let entry = seal(
-        &mut head,
-        checked.id,
+        &mut run.head,
+        run.id,
         now,
         EntryKind::Accepted,
         actor,
         &facts! {
             "flow" => flow.name.as_str(), "flow_revision" => flow.revision, "key" => checked.key.as_str(),
-            "payload_hash" => checked.hash.to_string(), "trigger" => origin.trigger, "corrects" => origin.corrects,
-            "reason" => origin.correction.as_ref().map(|known| known.reason.as_str()),
+            "payload_hash" => checked.hash.to_string(), "trigger" => run.origin.trigger,
+            "corrects" => run.origin.corrects,
+            "reason" => run.origin.correction.as_ref().map(|known| known.reason.as_str()),
         },
     );
-    let run = Run {
-        id: checked.id,
-        tenant: tenant.clone(),
-        flow: flow.name.clone(),
-        flow_revision: flow.revision.clone(),
-        key: checked.key.as_str().to_owned(),
-        state: RunState::Queued,
-        version: 1,
-        payload_hash: checked.hash,
-        identity_rule: flow.identity.as_text(),
-        owner: None,
-        fence: Fence(0),
-        attempts: 0,
-        attempts_max: flow.attempts_max,
-        repairs_used: 0,
-        takeovers: 0,
-        effects: EffectCounts::default(),
-        refusals: 0,
-        head,
-        origin,
-        created_at: now,
-        updated_at: now,
-        expires_at: None,
-        content_expires_at: None,
-    };
     let content = ContentWrite { payload: Some(request.payload.clone()), ..ContentWrite::default() };
     NewRun { run, lease_ms: None, entry, content }
 }

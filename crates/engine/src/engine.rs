@@ -1,16 +1,18 @@
 //! The engine: the store, the policy in force, the clock, and what wakes the workers. Every verb is a method in a file
 //! of its own; what they share is here: load, decide in core, commit, try again when somebody else was first.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use effectgate_core::{
     ids::{RunId, Tenant},
+    journal::EntryKind,
     run::Aggregate,
     switch::{Ceiling, Scope, Switch},
     time::Timestamp,
     transition::Transition,
 };
-use effectgate_store::{Commit, Store};
+use effectgate_store::{Commit, JournalFilter, Store};
+use serde_json::Value;
 
 use crate::{
     budget,
@@ -57,6 +59,9 @@ pub(crate) struct Inner {
 /// How often an operation starts again because somebody else changed the run in between. A run is changed by one
 /// worker, the dispatcher, the sweeper and people: sixteen in a row is a fault, not bad luck.
 const TRIES_MAX: usize = 16;
+
+/// One page of a search. A run is replayed or corrected a few times, each by somebody who gave a reason.
+const NOTED_SEARCHED: u32 = 200;
 
 impl Engine {
     #[must_use]
@@ -112,6 +117,23 @@ impl Engine {
     /// Loads a run or says that there is none.
     pub(crate) async fn load(&self, tenant: &Tenant, id: RunId) -> Result<Aggregate> {
         self.store().run_load(tenant, id).await?.ok_or(EngineError::NotFound("run"))
+    }
+
+    /// True if the record of a run has an entry of this kind whose fact `name` is `value`, among the latest
+    /// [`NOTED_SEARCHED`] of the kind.
+    pub(crate) async fn is_noted(
+        &self,
+        tenant: &Tenant,
+        run: RunId,
+        kind: EntryKind,
+        name: &str,
+        value: &(impl fmt::Display + Sync),
+    ) -> Result<bool> {
+        let kind = Some(kind.as_str().to_owned());
+        let filter = JournalFilter { run: Some(run), kind, limit: NOTED_SEARCHED, ..JournalFilter::default() };
+        let (entries, value) = (self.store().journal_search(tenant, &filter).await?.items, value.to_string());
+        let says = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default()["facts"][name] == value;
+        Ok(entries.iter().any(|entry| says(&entry.text)))
     }
 
     /// The run as callers see it.

@@ -4,13 +4,13 @@
 use effectgate_core::{
     actor::Actor,
     facts,
-    ids::{Fence, FlowName, Owner, RunId},
-    journal::{EntryKind, Head, seal},
+    ids::{FlowName, Owner, RunId},
+    journal::{EntryKind, seal},
     json::{self, Json},
     key::{Key, KeyParts},
     lease::{self, Claim, Standing},
     payload::{IdentityRule, PayloadHash, differing_members, hash_payload},
-    run::{Aggregate, EffectCounts, Lease, Origin, Run, RunState},
+    run::{Aggregate, Lease, Origin, Run, RunState},
     transition::ContentWrite,
 };
 use effectgate_store::{Commit, NewRun, Reserved as Stored};
@@ -124,7 +124,7 @@ impl Engine {
     /// The answer to a key that this process has just seen busy and that nobody can have changed since.
     fn busy_for_certain(&self, checked: &Checked<'_>) -> Result<Option<Reserved>> {
         let seen = self.inner().hot.look(&checked.id, self.now(), |run, lease| {
-            let hash = match self.hash_for(run, checked) {
+            let hash = match hash_for(run, checked.flow, checked.hash, checked.json.as_ref()) {
                 Ok(hash) => hash,
                 Err(error) => return Some(Err(error)),
             };
@@ -155,7 +155,7 @@ impl Engine {
         mut lease: Option<Lease>,
     ) -> Result<Reserved> {
         for _ in 0..TRIES_MAX {
-            let hash = self.hash_for(&run, checked)?;
+            let hash = hash_for(&run, checked.flow, checked.hash, checked.json.as_ref())?;
             match lease::standing(&run, lease.as_ref(), &hash, &checked.owner) {
                 Standing::Conflict => return self.conflicting(caller, request, checked, &run, &hash).await,
                 Standing::Busy { .. } if probe::is_broken(Guard::Lease) => {
@@ -232,67 +232,28 @@ impl Engine {
     fn new_run(&self, caller: &Caller, request: &Request, checked: &Checked<'_>) -> NewRun {
         let now = self.now();
         let flow = &checked.flow.flow;
-        let mut head = Head::EMPTY;
-        let actor = Actor::Worker(checked.owner.clone());
         let event_type = event_type(&request.key);
         let origin = Origin { api_key: Some(caller.api_key.clone()), event_type, ..request.origin.clone() };
+        let mut run = Run::queued(checked.id, caller.tenant.clone(), flow, &checked.key, checked.hash, origin, now)
+            .held_by(checked.owner.clone());
         let entry = seal(
-            &mut head,
-            checked.id,
+            &mut run.head,
+            run.id,
             now,
             EntryKind::Reserved,
-            &actor,
+            &Actor::Worker(checked.owner.clone()),
             &facts! {
-                "attempt" => 1, "fence" => 1, "flow" => flow.name.as_str(), "flow_revision" => flow.revision,
-                "key" => checked.key.as_str(), "lease_ms" => checked.lease_ms,
-                "payload_hash" => checked.hash.to_string(), "trigger" => origin.trigger, "execution" => origin.execution,
+                "attempt" => run.attempts, "fence" => run.fence, "flow" => flow.name.as_str(),
+                "flow_revision" => flow.revision, "key" => checked.key.as_str(), "lease_ms" => checked.lease_ms,
+                "payload_hash" => checked.hash.to_string(), "trigger" => run.origin.trigger,
+                "execution" => run.origin.execution,
             },
         );
-        let run = Run {
-            id: checked.id,
-            tenant: caller.tenant.clone(),
-            flow: flow.name.clone(),
-            flow_revision: flow.revision.clone(),
-            key: checked.key.as_str().to_owned(),
-            state: RunState::Processing,
-            version: 1,
-            payload_hash: checked.hash,
-            identity_rule: flow.identity.as_text(),
-            owner: Some(checked.owner.clone()),
-            fence: Fence(1),
-            attempts: 1,
-            attempts_max: flow.attempts_max,
-            repairs_used: 0,
-            takeovers: 0,
-            effects: EffectCounts::default(),
-            refusals: 0,
-            head,
-            origin,
-            created_at: now,
-            updated_at: now,
-            expires_at: None,
-            content_expires_at: None,
-        };
         let payload = match &request.payload {
             PayloadGiven::Text(text) => Some(text.clone()),
             PayloadGiven::Hash(_) => None,
         };
         NewRun { run, lease_ms: Some(checked.lease_ms), entry, content: ContentWrite { payload, ..Default::default() } }
-    }
-
-    /// The hash of what came, under the rule that was in force when the run was made: a later rule turns no old
-    /// replay into a conflict.
-    fn hash_for(&self, run: &Run, checked: &Checked<'_>) -> Result<PayloadHash> {
-        if probe::is_broken(Guard::PayloadConflict) {
-            return Ok(run.payload_hash);
-        }
-        if run.identity_rule == checked.flow.flow.identity.as_text() {
-            return Ok(checked.hash);
-        }
-        match (&checked.json, IdentityRule::parse(&run.identity_rule)) {
-            (Some(json), Ok(rule)) => hash_under(&rule, json),
-            _ => Ok(checked.hash),
-        }
     }
 
     async fn conflicting(
@@ -367,6 +328,21 @@ pub(crate) fn read_payload(given: &PayloadGiven) -> Result<Option<Json>> {
 pub(crate) fn hash_under(rule: &IdentityRule, json: &Json) -> Result<PayloadHash> {
     hash_payload(json, rule)
         .map_err(|absent| EngineError::BadMember { pointer: "/payload".into(), detail: absent.to_string() })
+}
+
+/// The hash of what came to a run that is there, under the rule that was in force when the run was made: a later rule
+/// turns no old replay into a conflict. `came` is the hash under the rule of today.
+pub(crate) fn hash_for(run: &Run, flow: &FlowPolicy, came: PayloadHash, json: Option<&Json>) -> Result<PayloadHash> {
+    if probe::is_broken(Guard::PayloadConflict) {
+        return Ok(run.payload_hash);
+    }
+    if run.identity_rule == flow.flow.identity.as_text() {
+        return Ok(came);
+    }
+    match (json, IdentityRule::parse(&run.identity_rule)) {
+        (Some(json), Ok(rule)) => hash_under(&rule, json),
+        _ => Ok(came),
+    }
 }
 
 pub(crate) fn refuse_invalid(findings: Vec<effectgate_rules::schema::Finding>) -> Result<()> {
