@@ -10,10 +10,7 @@ use effectgate_core::{
     replay::{self, Found},
     run::Aggregate,
 };
-use effectgate_store::{
-    HouseCommit, JournalFilter, ReplayFound, ReplayItem, ReplayItemState, ReplayRow, ReplayStage, ReplayWrite,
-};
-use serde_json::Value;
+use effectgate_store::{HouseCommit, ReplayFound, ReplayItem, ReplayItemState, ReplayRow, ReplayStage, ReplayWrite};
 
 use super::{ReplayView, plan};
 use crate::{
@@ -171,10 +168,17 @@ impl Engine {
     }
 
     /// Recovers one run and notes what became of it. The two are two transactions: cut off in between, the run's record
-    /// says that this plan did it.
+    /// says that this plan did it. A run that the database cannot read or will not write is skipped, so that it holds up
+    /// no other one: what was refused changed nothing, and the next sweep would fare no better.
     pub async fn replay_item(&self, found: &ReplayFound, mut item: ReplayItem) -> Result<()> {
         probe::at("replay.before_item").await;
-        item.state = self.dealt_with(found, &item).await?;
+        item.state = match self.dealt_with(found, &item).await {
+            Err(EngineError::Store(error)) if !error.is_passing() => {
+                tracing::error!(replay = %found.row.id, run = %item.run, %error, "a run of a replay is skipped");
+                skipped(FAULT)
+            }
+            done => done?,
+        };
         probe::at("replay.after_commit").await;
         // False: another replica wrote the same.
         self.store().replay_item_settle(found.row.id, &item).await?;
@@ -183,7 +187,6 @@ impl Engine {
 
     async fn dealt_with(&self, found: &ReplayFound, item: &ReplayItem) -> Result<ReplayItemState> {
         let row = &found.row;
-        let skipped = |why: &str| ReplayItemState::Skipped { why: why.to_owned() };
         let Some(agg) = self.store().run_load(&row.tenant, item.run).await? else { return Ok(skipped("gone")) };
         if agg.run.version != item.version {
             return self.moved_since(row.id, &agg).await;
@@ -210,15 +213,8 @@ impl Engine {
 
     /// A run that is not as the plan saw it: ours, if its record says so; else somebody changed it.
     async fn moved_since(&self, id: ReplayId, agg: &Aggregate) -> Result<ReplayItemState> {
-        let kind = Some(EntryKind::Replayed.as_str().to_owned());
-        let filter = JournalFilter { run: Some(agg.run.id), kind, limit: 200, ..JournalFilter::default() };
-        let entries = self.store().journal_search(&agg.run.tenant, &filter).await?.items;
-        let names = |text: &str| {
-            let entry: Value = serde_json::from_str(text).unwrap_or_default();
-            entry["facts"]["replay"] == id.to_string()
-        };
-        let ours = entries.iter().any(|entry| names(&entry.text));
-        Ok(if ours { done(agg) } else { ReplayItemState::Skipped { why: CHANGED.to_owned() } })
+        let ours = self.is_noted(&agg.run.tenant, agg.run.id, EntryKind::Replayed, "replay", &id).await?;
+        Ok(if ours { done(agg) } else { skipped(CHANGED) })
     }
 
     pub(super) async fn found(&self, tenant: &Tenant, id: ReplayId) -> Result<ReplayFound> {
@@ -231,6 +227,13 @@ const MENDED: Found = Found { flow_known: true, content_erased: false, still_inv
 
 /// Somebody else moved the run since the plan was made.
 const CHANGED: &str = "changed";
+
+/// The database cannot read the run, or refuses what would be written.
+const FAULT: &str = "fault";
+
+fn skipped(why: &str) -> ReplayItemState {
+    ReplayItemState::Skipped { why: why.to_owned() }
+}
 
 /// Who began the plan, as the plan's row names them: the recoveries are theirs, whichever replica does them.
 fn starter(row: &ReplayRow) -> Actor {

@@ -210,6 +210,23 @@ async fn what_changed_since_the_plan_is_skipped_with_its_reason() {
 }
 
 #[tokio::test]
+async fn a_run_that_the_database_will_not_write_holds_up_no_other_one_of_its_plan() {
+    let world = World::new();
+    let (broken, sound) = (failed(&world, "broken").await, failed(&world, "sound").await);
+    let id = plan(&world, wanted(&world, ReplayState::FailedRetryable, false)).await.id.unwrap();
+    let refuse = "CREATE TRIGGER refuses BEFORE UPDATE ON runs WHEN NEW.key = 'broken'
+        BEGIN SELECT RAISE(ABORT, 'never'); END";
+    world.raw().execute_batch(refuse).unwrap();
+
+    let done = execute(&world, id).await;
+
+    let of = |run: RunId| keys(&done).iter().find(|key| key.run_id == run).unwrap().clone();
+    assert_eq!((of(broken).outcome.as_deref(), of(broken).why.as_deref()), (Some("skipped"), Some("fault")));
+    assert_eq!((of(sound).outcome.as_deref(), done.state), (Some("done"), ReplayStanding::Done));
+    assert!(!world.kinds(broken).await.contains(&"replayed".to_owned()));
+}
+
+#[tokio::test]
 async fn a_plan_that_was_cut_off_goes_on_by_the_sweeper_and_does_nothing_twice() {
     let world = World::new();
     for n in 0..60 {

@@ -129,8 +129,11 @@ fn verdict(key: &KeyView) -> (&'static str, String) {
 
 fn why(key: &KeyView) -> Option<String> {
     if let Some(why) = &key.why {
-        let said = if why == "changed" { "it has changed since the plan was made".into() } else { words(why) };
-        return Some(said);
+        return Some(match why.as_str() {
+            "changed" => "it has changed since the plan was made".into(),
+            "fault" => "the database could not read or write it; the server's log says why".into(),
+            why => words(why),
+        });
     }
     let refusal = key.refusal.as_deref()?;
     let next = key.next.as_deref().map(|next| format!("; instead: {next}")).unwrap_or_default();
