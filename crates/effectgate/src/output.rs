@@ -78,11 +78,12 @@ pub(crate) fn printable(text: &str) -> String {
     text.chars().map(plain).collect()
 }
 
-/// A member of a JSON answer as a cell: text as it is, lists with commas, other values as JSON, absent as a dash.
+/// A member of a JSON answer as a cell: text as it is, lists with commas, other values as JSON, absent and empty lists as a dash.
 pub(crate) fn cell(value: &Value, pointer: &str) -> String {
     match value.pointer(pointer) {
         None | Some(Value::Null) => "-".to_owned(),
         Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(items)) if items.is_empty() => "-".to_owned(),
         Some(Value::Array(items)) => items.iter().map(|item| cell(item, "")).collect::<Vec<_>>().join(", "),
         Some(other) => other.to_string(),
     }
@@ -105,9 +106,9 @@ mod tests {
     }
 
     #[test]
-    fn absent_members_are_a_dash() {
-        let item = json!({"a": "x", "b": 3, "c": null});
+    fn absent_members_and_empty_lists_are_a_dash() {
+        let item = json!({"a": "x", "b": 3, "c": null, "e": [], "f": ["y", "z"]});
 
-        assert_eq!(rows(&[item], &["/a", "/b", "/c", "/d"]), [["x", "3", "-", "-"]]);
+        assert_eq!(rows(&[item], &["/a", "/b", "/c", "/d", "/e", "/f"]), [["x", "3", "-", "-", "-", "y, z"]]);
     }
 }

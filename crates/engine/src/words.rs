@@ -1,5 +1,6 @@
 //! Journal entries in words, for timelines. The entry stays the record; this is how it reads.
 
+use effectgate_core::budget;
 use effectgate_lang::{Language, span};
 use serde_json::Value;
 
@@ -54,7 +55,7 @@ pub(crate) fn of(kind: &str, facts: &Value, target: &str) -> String {
             format!("put {} into the outbox for {}", outbound::named(&fact("type"), target), fact("provider"))
         }
         "effect_begun" => format!("began {} at {} itself", fact("type"), fact("provider")),
-        "budget_used_up" if fact("reason") == "budget_too_small" => {
+        "budget_used_up" if fact("reason") == budget::TOO_SMALL => {
             format!("waits: it asks for more than the whole budget of {} allows", fact("budget"))
         }
         "budget_used_up" => format!("waits until {}: the budget of {} is used up", fact("until"), fact("budget")),

@@ -12,7 +12,7 @@ use super::{
     key::{self, KeyPlace},
 };
 use crate::{
-    outbound::{OutRules, Redact, Written},
+    outbound::{OutRules, Redact, Written, essence},
     view::FindingView,
 };
 
@@ -138,8 +138,7 @@ impl Door {
 fn with_key(body: Bytes, content_type: Option<&str>, key: &KeyPlace, provider_key: &str) -> Result<Bytes, String> {
     let KeyPlace::Field(field) = key else { return Ok(body) };
     let text = std::str::from_utf8(&body).map_err(|_| format!("the key goes into {field}, and the body is no text"))?;
-    let essence = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim();
-    match essence.to_ascii_lowercase().as_str() {
+    match essence(content_type).as_str() {
         "application/x-www-form-urlencoded" => key::into_form(text, field, provider_key).map(Bytes::from),
         _ => key::into_json(text, field, provider_key).map(Bytes::from),
     }

@@ -75,9 +75,14 @@ fn depth(text: &str) -> usize {
     most
 }
 
+/// A content type in lower case, without its parameters.
+pub(crate) fn essence(content_type: Option<&str>) -> String {
+    content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
 /// True for `application/json` and `…+json`.
 pub(super) fn is_json(content_type: Option<&str>) -> bool {
-    let essence = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let essence = essence(content_type);
     essence == "application/json" || essence.ends_with("+json")
 }
 

@@ -14,6 +14,7 @@ mod wait;
 mod written;
 
 pub use begin::{Began, OutRequest, Waiting};
+pub(crate) use body::essence;
 use effectgate_core::{
     ids::{EffectType, FlowName},
     json::is_pointer,
