@@ -192,6 +192,62 @@ async fn a_provider_without_a_lookup_is_said_to_have_none() {
     );
 }
 
+/// Where the form is held, and what it holds.
+fn held(page: &str) -> (String, Vec<(String, String)>) {
+    let from = page.find("<form method=\"post\" action=\"/review").unwrap_or_else(|| panic!("no form on {page}"));
+    let as_our_forms = page[from..].replacen("<form ", "<form class=\"held\" ", 1);
+    let (path, mut fields) = form(&as_our_forms, "held", "", &[]);
+    fields.pop();
+    (path, fields)
+}
+
+#[tokio::test]
+async fn a_reason_typed_on_the_desk_outlives_its_session_and_settles_nothing_until_it_is_sent_again() {
+    let desk = Desk::new().await;
+    let id = desk.in_review("k").await;
+    let mut browser = desk.as_role("operator").await;
+    let opened = browser.get(&format!("/review/{id}")).await;
+    let (path, fields) = form(&opened.text, "fields act-cancel", "not in their list", &[]);
+    browser.cookies.clear();
+
+    let late = browser.post(&path, &fields).await;
+    let too_early = browser.post(&path, &held(&late.text).1).await;
+    browser.cookies = desk.as_role("operator").await.cookies;
+    let back = browser.post(&path, &held(&too_early.text).1).await;
+    let before = desk.state(id).await;
+    let (again, whole) = held(&back.text);
+    let done = browser.post(&again, &whole).await;
+
+    for page in [&late, &too_early] {
+        assert!(page.status == 403 && page.text.contains("Your session ended while you were writing"), "{}", page.text);
+        assert!(page.text.contains("not in their list") && !page.text.contains("customer-42"), "{}", page.text);
+        assert!(held(&page.text).1.contains(&("csrf".to_owned(), String::new())), "no token without a session");
+    }
+    assert!(back.status == 403 && back.text.contains("What you typed is still here"), "{}", back.text);
+    assert!(back.text.contains("<dd>cancel</dd>") && back.text.contains("<dd>not in their list</dd>"));
+    assert_eq!((before, done.status.as_u16(), desk.state(id).await), ("review", 303, "cancelled"), "{}", done.text);
+}
+
+#[tokio::test]
+async fn hc_33_words_from_another_site_come_back_on_no_page_of_the_desk() {
+    let desk = Desk::new().await;
+    let id = desk.in_review("k").await;
+    let (mut nobody, mut operator) = (desk.world.browser(), desk.as_role("operator").await);
+    let path = format!("/review/{id}/settle");
+    let encoding = ("content-type", "application/x-www-form-urlencoded");
+    for foreign in [("origin", "null"), ("sec-fetch-site", "cross-site")] {
+        for browser in [&mut nobody, &mut operator] {
+            let body = "csrf=x&verdict=cancel&shown=1&reason=words+of+a+stranger".to_owned();
+
+            let answer = browser.send("POST", &path, &[encoding, foreign], body).await;
+
+            assert!(matches!(answer.status.as_u16(), 303 | 403), "{}", answer.status);
+            assert!(!answer.text.contains("stranger"), "{}", answer.text);
+        }
+    }
+    assert_eq!(desk.state(id).await, "review");
+}
+
 #[tokio::test]
 async fn hc_33_another_encoding_and_another_site_settle_nothing() {
     let desk = Desk::new().await;

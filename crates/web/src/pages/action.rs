@@ -2,12 +2,12 @@
 //! It comes back open, with what was typed, where something stood in the way.
 
 use effectgate_core::approval::REASON_CHARS_MAX;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{posted::Posted, visit::Visit};
 
 /// The form as it is sent.
-#[derive(Deserialize, Default)]
+#[derive(Deserialize, Serialize, Default)]
 #[serde(default)]
 pub(super) struct ActForm {
     csrf: String,

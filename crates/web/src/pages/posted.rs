@@ -1,18 +1,19 @@
 //! What the operators' forms send: read strictly (form encoding only, from a page of this visit), and checked before the
 //! engine sees it. What cannot be taken comes back as words for the page, with what was typed kept.
 
-use axum::extract::Request;
+use axum::{extract::Request, response::Response};
 use effectgate_core::approval::REASON_CHARS_MAX;
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
 
-use super::{decide::form, visit::Visit};
+use super::{answer, decide::form, stale, visit::Visit};
 use crate::{
     auth::csrf,
-    problem::{Code, Problem, Result},
+    problem::{Code, Problem},
 };
 
-/// A form that carries the token of its page.
-pub(super) trait Posted: DeserializeOwned {
+/// A form that carries the token of its page, and can be written out again.
+pub(super) trait Posted: DeserializeOwned + Serialize {
     fn csrf(&self) -> &str;
 }
 
@@ -20,14 +21,26 @@ pub(super) trait Posted: DeserializeOwned {
 /// text/plain (HC-33).
 ///
 /// # Errors
-/// `unsupported_media_type`, `cross_site`, a form that is not whole.
-pub(super) async fn posted<T: Posted>(visit: &Visit, request: Request, path: &str) -> Result<T> {
+/// The page that says why: `unsupported_media_type`, a form that is not whole, `cross_site`; to the last one that holds
+/// what was typed, if the form came from a page of ours whose visit is over.
+pub(super) async fn posted<T: Posted>(visit: &Visit, request: Request, path: &str) -> Result<T, Response> {
+    let failed = |problem: Problem| answer::problem(&problem, Some(visit));
     if !csrf::is_media(request.headers(), "application/x-www-form-urlencoded") {
-        return Err(Problem::new(Code::UnsupportedMediaType, "only the form on the page does this"));
+        return Err(failed(Problem::new(Code::UnsupportedMediaType, "only the form on the page does this")));
     }
-    let form: T = form(request).await?;
-    visit.check_form(path, form.csrf())?;
-    Ok(form)
+    let form: T = form(request).await.map_err(failed)?;
+    match visit.check_form(path, form.csrf()) {
+        Ok(()) => Ok(form),
+        Err(_) if stale::is_ours(visit) => Err(stale::kept(visit, path, fields(&form))),
+        Err(problem) => Err(failed(problem)),
+    }
+}
+
+/// Name and text of each field.
+fn fields(form: &impl Posted) -> Vec<(String, String)> {
+    let Ok(Value::Object(members)) = serde_json::to_value(form) else { return Vec::new() };
+    let text = |value: Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    members.into_iter().map(|(name, value)| (name, text(value))).collect()
 }
 
 /// A reason as it can be kept, or what is wrong with it.

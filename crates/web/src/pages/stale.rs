@@ -1,26 +1,28 @@
 //! A form whose visit is over: the session ended while somebody typed, or began anew in another tab. Its token fits no
 //! cookie any more, so it does nothing; what was typed comes back all the same. Whoever may see the card gets the form
-//! again with a token that fits; whoever has to sign in first gets a page that holds it until then.
+//! again with a token that fits; whoever has to sign in first gets a page that holds it until then. The forms of the
+//! night shift come back on such a page too, which shows what they hold and sends it again.
 //!
 //! Only for a form that the browser says came from a page of ours: nobody else puts words on our pages.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use askama::Template;
-use axum::response::Response;
+use axum::{extract::Request, response::Response};
 use effectgate_lang::Msg;
 use http::StatusCode;
 
 use super::{
     answer::{self, Frame},
     approval::{self, Banner, Door, Found, Typed},
-    edit,
+    decide, edit, listing,
+    text::Shown,
     tongue::Tongue,
     viewer::{Sight, Viewer, sight},
     visit::Visit,
 };
 use crate::{
-    auth::csrf::Site,
+    auth::csrf::{Site, is_media},
     problem::{Problem, Result},
 };
 
@@ -38,15 +40,20 @@ pub(super) struct Posted {
 struct Held {
     frame: Frame,
     t: Tongue,
+    title: String,
+    text: String,
     action: String,
-    login: String,
+    /// For somebody who has to sign in first.
+    login: Option<String>,
+    /// What the form holds, for whoever sends it again without seeing its page.
+    shown: Vec<(String, Shown)>,
     /// Name and text of each field, to be sent again as they are.
     fields: Vec<(String, String)>,
 }
 
 /// The answer to a form whose token did not fit: `problem` as it is, or what was typed with a way on.
 pub(super) async fn answer(visit: &Visit, door: &Door, posted: Posted, problem: Problem) -> Response {
-    if Site::of(&visit.headers, &visit.app.settings) != Site::Same {
+    if !is_ours(visit) {
         return answer::problem(&problem, Some(visit));
     }
     again(visit, door, posted).await.unwrap_or_else(|problem| answer::problem(&problem, Some(visit)))
@@ -99,12 +106,51 @@ fn held(visit: &Visit, door: &Door, found: Option<&Found>, posted: Posted) -> Re
     ]);
     // No token: this form decides nothing even if it is sent without a sign-in; it comes back here.
     fields.push(named("csrf", String::new()));
-    let page = Held {
-        frame: Frame::new(visit.tongue.say(Msg::StopEndedTitle), Some(visit)),
-        t: visit.tongue.clone(),
-        login: approval::login_path(visit, found.map(|found| &found.tenant), "/me"),
-        action: door.path(),
-        fields,
+    let login = approval::login_path(visit, found.map(|found| &found.tenant), "/me");
+    page(visit, Some(login), door.path(), fields, Vec::new())
+}
+
+/// True if the browser says that the form came from a page of ours.
+pub(super) fn is_ours(visit: &Visit) -> bool {
+    Site::of(&visit.headers, &visit.app.settings) == Site::Same
+}
+
+/// The answer to a form of the night shift that came without a session: it is held as it is. One that cannot be read
+/// leads to the sign-in.
+pub(super) async fn signed_out(visit: &Visit, request: Request) -> Response {
+    let is_form = is_media(request.headers(), "application/x-www-form-urlencoded");
+    match decide::form::<BTreeMap<String, String>>(request).await {
+        Ok(fields) if is_form => kept(visit, &visit.path, fields.into_iter().collect()),
+        _ => answer::see(&approval::login_path(visit, None, "/")),
+    }
+}
+
+/// A form of the night shift whose token did not fit, shown and held: under a token of this visit for somebody who is
+/// signed in, else without one, so that it comes back here.
+pub(super) fn kept(visit: &Visit, path: &str, mut fields: Vec<(String, String)>) -> Response {
+    fields.retain(|(name, _)| name != "csrf");
+    let filled = fields.iter().filter(|(_, text)| !text.is_empty());
+    let shown = filled.map(|(name, text)| (listing::words(name), Shown::new(text))).collect();
+    let is_in = visit.signed_in.is_some();
+    let token = if is_in { visit.forms().token(path) } else { String::new() };
+    fields.push(("csrf".to_owned(), token));
+    let login = (!is_in).then(|| approval::login_path(visit, None, "/me"));
+    page(visit, login, path.to_owned(), fields, shown)
+}
+
+fn page(
+    visit: &Visit,
+    login: Option<String>,
+    action: String,
+    fields: Vec<(String, String)>,
+    shown: Vec<(String, Shown)>,
+) -> Response {
+    let tongue = &visit.tongue;
+    let (title, text) = match login {
+        Some(_) => (tongue.say(Msg::StopEndedTitle), tongue.say(Msg::StopEnded)),
+        None => (tongue.say(Msg::StopForeignFormTitle), tongue.say(Msg::StopKept)),
     };
+    let frame = Frame::new(title.clone(), Some(visit));
+    let page = Held { frame, t: tongue.clone(), title, text, action, login, shown, fields };
     answer::page(StatusCode::FORBIDDEN, &page)
 }

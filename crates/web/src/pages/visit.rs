@@ -3,7 +3,7 @@
 use std::{marker::PhantomData, net::IpAddr};
 
 use axum::{
-    extract::FromRequestParts,
+    extract::{FromRequest, FromRequestParts, Request},
     response::{IntoResponse as _, Response},
 };
 use effectgate_core::{actor::Person, ids::Tenant, time::Timestamp};
@@ -11,7 +11,7 @@ use effectgate_engine::keys::KeyScope;
 use effectgate_lang::Msg;
 use http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts};
 
-use super::{answer, approval::login_path, tongue::Tongue};
+use super::{answer, approval::login_path, stale, tongue::Tongue};
 use crate::{
     app::App,
     auth::{Identity, SignedIn, allowed::Need, csrf, session, signin},
@@ -86,15 +86,38 @@ impl<N: Need> FromRequestParts<App> for Entitled<N> {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Response> {
         let visit = Visit::from_request_parts(parts, app).await?;
-        let Some(signed_in) = &visit.signed_in else {
-            // Only a page can be come back to; a form that was posted without a session is filled in again.
-            let next =
-                if parts.method.is_safe() { parts.uri.path_and_query().map_or("/", |p| p.as_str()) } else { "/" };
-            return Err(answer::see(&login_path(&visit, None, next)));
-        };
+        // Only a page can be come back to.
+        let next = if parts.method.is_safe() { parts.uri.path_and_query().map_or("/", |p| p.as_str()) } else { "/" };
+        Self::of(visit, next).map_err(|response| *response)
+    }
+}
+
+impl<N: Need> Entitled<N> {
+    /// `next`: where a sign-in leads back to.
+    fn of(visit: Visit, next: &str) -> Result<Self, Box<Response>> {
+        let Some(signed_in) = &visit.signed_in else { return Err(answer::see(&login_path(&visit, None, next)).into()) };
         let who = Identity::Person(signed_in.clone());
         who.need(N::ANY_OF).map_err(|problem| no_role(&visit, N::ANY_OF, problem.status()))?;
         Ok(Self { visit, who, need: PhantomData })
+    }
+}
+
+/// The same for a form into which something was typed, with the request that brings it. Where the session ended
+/// meanwhile, the answer holds what was typed ([`stale`]).
+pub(crate) struct Sent<N>(pub(crate) Entitled<N>, pub(crate) Request);
+
+impl<N: Need> FromRequest<App> for Sent<N> {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Response> {
+        let (mut parts, body) = request.into_parts();
+        let visit = Visit::from_request_parts(&mut parts, app).await?;
+        let request = Request::from_parts(parts, body);
+        if visit.signed_in.is_none() && stale::is_ours(&visit) {
+            return Err(stale::signed_out(&visit, request).await);
+        }
+        let entitled = Entitled::of(visit, "/").map_err(|response| *response)?;
+        Ok(Self(entitled, request))
     }
 }
 

@@ -7,7 +7,7 @@ use effectgate_core::{
     replay::{ReplayFilter, ReplayState},
 };
 use effectgate_engine::replay::{ANY_EVENT_TYPE, LIMIT_MAX, PlanRequest};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::super::{
     listing::{self, Choice},
@@ -16,7 +16,7 @@ use super::super::{
 };
 
 /// The form as it is sent.
-#[derive(Deserialize, Default, Clone)]
+#[derive(Deserialize, Serialize, Default, Clone)]
 #[serde(default)]
 pub(crate) struct PlanForm {
     csrf: String,

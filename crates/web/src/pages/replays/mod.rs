@@ -7,7 +7,7 @@ mod report;
 
 use askama::Template;
 use axum::{
-    extract::{Query, Request, rejection::QueryRejection},
+    extract::{Query, rejection::QueryRejection},
     response::Response,
 };
 use effectgate_engine::{
@@ -26,7 +26,7 @@ use super::{
     listing::{Moment, PAGE, Pager, Tag, words},
     posted::posted,
     text::Shown,
-    visit::{Entitled, Visit},
+    visit::{Entitled, Sent, Visit},
 };
 use crate::{
     auth::{
@@ -85,10 +85,10 @@ struct Said {
     report: Option<Report>,
 }
 
-pub(crate) async fn make(Entitled { visit, who, .. }: Entitled<Operate>, request: Request) -> Response {
+pub(crate) async fn make(Sent(Entitled { visit, who, .. }, request): Sent<Operate>) -> Response {
     let typed: PlanForm = match posted(&visit, request, PATH).await {
         Ok(form) => form,
-        Err(problem) => return answer::problem(&problem, Some(&visit)),
+        Err(response) => return response,
     };
     let wish = match typed.read(&visit) {
         Ok(wish) => wish,

@@ -2,10 +2,7 @@
 //! runs the page is brought up to date like any live one; without JavaScript it is opened again.
 
 use askama::Template;
-use axum::{
-    extract::{Path, Request},
-    response::Response,
-};
+use axum::{extract::Path, response::Response};
 use effectgate_core::ids::ReplayId;
 use effectgate_engine::{
     EngineError,
@@ -21,7 +18,7 @@ use super::{
         listing::{Moment, Tag},
         posted::{posted, reason},
         text::{Shown, plural},
-        visit::{Entitled, Visit},
+        visit::{Entitled, Sent, Visit},
     },
     PATH, progress,
     report::Report,
@@ -147,15 +144,14 @@ fn execute_action(visit: &Visit, id: ReplayId, plan: &ReplayView) -> Action {
 }
 
 pub(crate) async fn execute(
-    Entitled { visit, who, .. }: Entitled<Operate>,
     Path(id): Path<String>,
-    request: Request,
+    Sent(Entitled { visit, who, .. }, request): Sent<Operate>,
 ) -> Response {
     let Ok(id) = id.parse::<ReplayId>() else { return no_such_plan(&visit) };
     let path = format!("{PATH}/{id}/execute");
     let form: ActForm = match posted(&visit, request, &path).await {
         Ok(form) => form,
-        Err(problem) => return answer::problem(&problem, Some(&visit)),
+        Err(response) => return response,
     };
     let reason = match reason(&form.reason) {
         Ok(reason) => reason,

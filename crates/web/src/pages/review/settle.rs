@@ -1,10 +1,7 @@
 //! What an operator does with an effect on the desk: ask the provider, or settle it on their word. One form acts once:
 //! it names the attempt that the page showed, so an old page cannot send a second time.
 
-use axum::{
-    extract::{Path, Request},
-    response::Response,
-};
+use axum::{extract::Path, response::Response};
 use effectgate_core::{ids::EffectId, operate::Resolution};
 use effectgate_engine::{
     EngineError,
@@ -23,7 +20,7 @@ use super::{
             Said,
             act::{done, moved},
         },
-        visit::{Entitled, Visit},
+        visit::{Entitled, Sent, Visit},
     },
     effect::{no_such_effect, page},
 };
@@ -33,15 +30,11 @@ use crate::{
     problem::{Problem, Result},
 };
 
-pub(crate) async fn ask(
-    Entitled { visit, who, .. }: Entitled<Operate>,
-    Path(id): Path<String>,
-    request: Request,
-) -> Response {
+pub(crate) async fn ask(Path(id): Path<String>, Sent(Entitled { visit, who, .. }, request): Sent<Operate>) -> Response {
     let Ok(id) = id.parse::<EffectId>() else { return no_such_effect(&visit) };
-    let form: Result<ActForm> = posted(&visit, request, &format!("/review/{id}/ask")).await;
-    if let Err(problem) = form {
-        return answer::problem(&problem, Some(&visit));
+    let form: Result<ActForm, Response> = posted(&visit, request, &format!("/review/{id}/ask")).await;
+    if let Err(response) = form {
+        return response;
     }
     match asked(&visit, &who, id).await {
         Ok(Asked::Looked(_) | Asked::JustNow(_)) => answer::see(&format!("/review/{id}#looks")),
@@ -67,15 +60,14 @@ async fn cannot(visit: &Visit, who: &Identity, id: EffectId, why: &str) -> Respo
 }
 
 pub(crate) async fn settle(
-    Entitled { visit, who, .. }: Entitled<Operate>,
     Path(id): Path<String>,
-    request: Request,
+    Sent(Entitled { visit, who, .. }, request): Sent<Operate>,
 ) -> Response {
     let Ok(id) = id.parse::<EffectId>() else { return no_such_effect(&visit) };
     let path = format!("/review/{id}/settle");
     let form: ActForm = match posted(&visit, request, &path).await {
         Ok(form) => form,
-        Err(problem) => return answer::problem(&problem, Some(&visit)),
+        Err(response) => return response,
     };
     let (resolution, reason) = match wish(&form) {
         Ok(wish) => wish,

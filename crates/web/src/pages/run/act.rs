@@ -21,7 +21,7 @@ use super::{
         answer,
         approval::Banner,
         posted::{posted, reason},
-        visit::{Entitled, Visit},
+        visit::{Entitled, Sent, Visit},
     },
     Said, no_such_run, page,
 };
@@ -31,17 +31,15 @@ use crate::{
 };
 
 pub(crate) async fn release(
-    Entitled { visit, who, .. }: Entitled<Operate>,
     Path(id): Path<String>,
-    request: Request,
+    Sent(Entitled { visit, who, .. }, request): Sent<Operate>,
 ) -> Response {
     of_run(visit, who, &id, request, "release", Act::Release).await
 }
 
 pub(crate) async fn close(
-    Entitled { visit, who, .. }: Entitled<Operate>,
     Path(id): Path<String>,
-    request: Request,
+    Sent(Entitled { visit, who, .. }, request): Sent<Operate>,
 ) -> Response {
     of_run(visit, who, &id, request, "close", Act::Close).await
 }
@@ -52,24 +50,22 @@ async fn of_run(visit: Visit, who: Identity, id: &str, request: Request, word: &
 }
 
 pub(crate) async fn cancel(
-    Entitled { visit, who, .. }: Entitled<Operate>,
     Path(id): Path<String>,
-    request: Request,
+    Sent(Entitled { visit, who, .. }, request): Sent<Operate>,
 ) -> Response {
     let Ok(effect) = id.parse::<EffectId>() else { return no_such_run(&visit) };
     taken(visit, who, effect.run, request, format!("/effects/{effect}/cancel"), Act::Cancel(effect)).await
 }
 
 pub(crate) async fn withdraw(
-    Entitled { visit, who, .. }: Entitled<Operate>,
     Path(id): Path<String>,
-    request: Request,
+    Sent(Entitled { visit, who, .. }, request): Sent<Operate>,
 ) -> Response {
     let Ok(run) = id.parse::<RunId>() else { return no_such_run(&visit) };
     let path = format!("/runs/{run}/withdraw");
     let form: ActForm = match posted(&visit, request, &path).await {
         Ok(form) => form,
-        Err(problem) => return answer::problem(&problem, Some(&visit)),
+        Err(response) => return response,
     };
     let Ok(reason) = reason(&form.reason) else { return without_reason(&visit, &who, run, path, form).await };
     let approval = ApprovalId { run, n: i32::try_from(form.shown).unwrap_or_default() };
@@ -98,7 +94,7 @@ async fn without_reason(visit: &Visit, who: &Identity, run: RunId, path: String,
 async fn taken(visit: Visit, who: Identity, run: RunId, request: Request, path: String, act: Act) -> Response {
     let form: ActForm = match posted(&visit, request, &path).await {
         Ok(form) => form,
-        Err(problem) => return answer::problem(&problem, Some(&visit)),
+        Err(response) => return response,
     };
     let Ok(reason) = reason(&form.reason) else { return without_reason(&visit, &who, run, path, form).await };
     match done(&visit, &who, run, act, reason, form.shown).await {

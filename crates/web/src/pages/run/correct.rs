@@ -2,10 +2,7 @@
 //! that is still kept. Made here like over the wire; the page of the new run shows what came of it. Also the links both
 //! ways between a run and those that correct it.
 
-use axum::{
-    extract::{Path, Request},
-    response::Response,
-};
+use axum::{extract::Path, response::Response};
 use effectgate_core::{approval::REASON_CHARS_MAX, ids::RunId, run::Run};
 use effectgate_engine::{
     EngineError,
@@ -13,7 +10,7 @@ use effectgate_engine::{
     reserve::KeyGiven,
 };
 use http::StatusCode;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
     super::{
@@ -21,7 +18,7 @@ use super::{
         listing::{Moment, words},
         posted::{Posted, posted, reason},
         text::Shown,
-        visit::{Entitled, Visit},
+        visit::{Entitled, Sent, Visit},
     },
     Said, no_such_run, page,
 };
@@ -31,7 +28,7 @@ use crate::{
 };
 
 /// The form as it is sent.
-#[derive(Deserialize, Default)]
+#[derive(Deserialize, Serialize, Default)]
 #[serde(default)]
 pub(crate) struct CorrectForm {
     csrf: String,
@@ -140,14 +137,13 @@ pub(super) fn links(visit: &Visit, corrections: &[CorrectionView]) -> Vec<Link> 
 }
 
 pub(crate) async fn correct(
-    Entitled { visit, who, .. }: Entitled<Operate>,
     Path(id): Path<String>,
-    request: Request,
+    Sent(Entitled { visit, who, .. }, request): Sent<Operate>,
 ) -> Response {
     let Ok(run) = id.parse::<RunId>() else { return no_such_run(&visit) };
     let form: CorrectForm = match posted(&visit, request, &format!("/runs/{run}/correct")).await {
         Ok(form) => form,
-        Err(problem) => return answer::problem(&problem, Some(&visit)),
+        Err(response) => return response,
     };
     let why = match reason(&form.reason) {
         Ok(why) => why,

@@ -1,17 +1,17 @@
 //! Turning and drilling. Both answer with the page of what the journal says about it. A second click on the same form
 //! finds the switch as it wants it, by the same person for the same reason, and turns nothing.
 
-use axum::{extract::Request, response::Response};
+use axum::response::Response;
 use effectgate_core::switch::Scope;
 use effectgate_engine::{EngineError, drill::Drill, switch};
 use http::StatusCode;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
     super::{
         answer,
         posted::{Posted, posted, reason},
-        visit::{Entitled, Visit},
+        visit::{Entitled, Sent, Visit},
     },
     DRILL, PATH, Said, own, page,
 };
@@ -20,7 +20,7 @@ use crate::{
     problem::{Problem, Result},
 };
 
-#[derive(Deserialize, Default)]
+#[derive(Deserialize, Serialize, Default)]
 #[serde(default)]
 pub(crate) struct TurnForm {
     csrf: String,
@@ -37,10 +37,10 @@ impl Posted for TurnForm {
     }
 }
 
-pub(crate) async fn turn(Entitled { visit, who, .. }: Entitled<Turn>, request: Request) -> Response {
+pub(crate) async fn turn(Sent(Entitled { visit, who, .. }, request): Sent<Turn>) -> Response {
     let form: TurnForm = match posted(&visit, request, PATH).await {
         Ok(form) => form,
-        Err(problem) => return answer::problem(&problem, Some(&visit)),
+        Err(response) => return response,
     };
     let wish = match wish(&visit, &who, &form) {
         Ok(wish) => wish,
@@ -90,10 +90,10 @@ async fn stands_so(visit: &Visit, who: &Identity, wish: &switch::Turn) -> Result
     Ok(switches.iter().any(is_same))
 }
 
-pub(crate) async fn drill(Entitled { visit, who, .. }: Entitled<Turn>, request: Request) -> Response {
+pub(crate) async fn drill(Sent(Entitled { visit, who, .. }, request): Sent<Turn>) -> Response {
     let form: TurnForm = match posted(&visit, request, DRILL).await {
         Ok(form) => form,
-        Err(problem) => return answer::problem(&problem, Some(&visit)),
+        Err(response) => return response,
     };
     let (scope, name) = match what(&visit, &who, &form.what) {
         Ok(pair) => pair,
