@@ -142,6 +142,7 @@ async fn a_plan_is_executed_once_with_a_reason_and_shows_each_key_before_and_aft
     let mut browser = desk.as_role("operator").await;
     let path = planned(&mut browser).await;
     let plan = browser.get(&path).await;
+    assert!(plan.text.contains(">may be recovered</span>") && !plan.text.contains(">waits</span>"), "{}", plan.text);
     let (execute, fields) = form(&plan.text, "fields act-execute", "looked at with the lead", &[]);
 
     let without = browser.post(&execute, &form(&plan.text, "fields act-execute", " ", &[]).1).await;
@@ -155,11 +156,38 @@ async fn a_plan_is_executed_once_with_a_reason_and_shows_each_key_before_and_aft
     assert_eq!((one.run.state.as_str(), two.run.state.as_str()), ("failed_retryable", "queued"));
     assert_eq!(desk.world.count(one.run.id, "replayed").await, 1);
     let shown = browser.get(&path).await.text;
-    for part in ["2 of 2 recovered", "<progress", "quarantined; no effects", "queued; no effects", "It has ended."] {
+    for part in [
+        "2 runs fitted: 2 were to be recovered, 0 were left alone.",
+        "2 of 2 recovered",
+        "<progress",
+        "quarantined; no effects",
+        "queued; no effects",
+        "It has ended.",
+    ] {
         assert!(shown.contains(part), "{part} in {shown}");
     }
     assert!(!shown.contains("act-execute"));
     assert!(browser.get("/replays").await.text.contains(&path));
+}
+
+#[tokio::test]
+async fn where_nothing_may_be_recovered_no_plan_is_offered_and_none_is_executed() {
+    let desk = Desk::new().await;
+    desk.in_review("k-1").await;
+    let mut browser = desk.as_role("operator").await;
+
+    let report = dry_run(&mut browser, &FILTER).await;
+    let filter: Vec<_> = FILTER.into_iter().chain([("what", "plan")]).collect();
+    let (path, fields) = form(&report.text, "fields plan", "over the wire", &filter);
+    let fields: Vec<_> = fields.into_iter().filter(|(name, value)| name != "what" || value == "plan").collect();
+    let made = browser.post(&path, &fields).await;
+    let plan = browser.get(made.header("location")).await;
+
+    assert!(report.text.contains("0 may be recovered") && !report.text.contains("Make this plan"), "{}", report.text);
+    assert!(report.text.contains("nothing to make a plan of"), "{}", report.text);
+    assert_eq!(made.status, 303, "{}", made.text);
+    assert!(plan.text.contains("there is nothing to execute") && !plan.text.contains("act-execute"), "{}", plan.text);
+    assert!(!plan.text.contains("It may be executed until"), "{}", plan.text);
 }
 
 #[tokio::test]

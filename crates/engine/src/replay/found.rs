@@ -23,7 +23,8 @@ impl Engine {
     /// Not found, the store.
     pub async fn replay_find(&self, tenant: &Tenant, id: ReplayId, keys: bool) -> Result<ReplayView> {
         let found = self.found(tenant, id).await?;
-        let keys = if keys { Some(self.keys_of(tenant, id).await?) } else { None };
+        let is_begun = found.row.started_at.is_some();
+        let keys = if keys { Some(self.keys_of(tenant, id, is_begun).await?) } else { None };
         view(found, keys)
     }
 
@@ -37,16 +38,17 @@ impl Engine {
         Ok(Page { items, next: page.next })
     }
 
-    async fn keys_of(&self, tenant: &Tenant, id: ReplayId) -> Result<Vec<KeyView>> {
+    async fn keys_of(&self, tenant: &Tenant, id: ReplayId, is_begun: bool) -> Result<Vec<KeyView>> {
         let items = self.store().replay_items(id, 0, LIMIT_MAX, false).await?;
-        let reads = items.into_iter().map(|item| self.key_of_item(tenant, item));
+        let reads = items.into_iter().map(|item| self.key_of_item(tenant, item, is_begun));
         stream::iter(reads).buffered(READS_AT_ONCE).try_collect().await
     }
 
-    async fn key_of_item(&self, tenant: &Tenant, item: ReplayItem) -> Result<KeyView> {
+    async fn key_of_item(&self, tenant: &Tenant, item: ReplayItem, is_begun: bool) -> Result<KeyView> {
         let mut key: KeyView = read(&item.planned)?;
         match &item.state {
             ReplayItemState::Refused { .. } => return Ok(key),
+            ReplayItemState::Waiting if !is_begun => return Ok(key),
             ReplayItemState::Waiting => {}
             ReplayItemState::Skipped { why } => key.why = Some(why.clone()),
             ReplayItemState::Done { outcome } => {

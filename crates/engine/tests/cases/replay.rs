@@ -150,6 +150,7 @@ async fn hc_39_the_real_run_after_it_does_just_what_the_dry_run_said() {
 
     let real = plan(&world, wanted(&world, ReplayState::Any, false)).await;
     assert_eq!((&real.summary, keys(&real)), (&dry.summary, keys(&dry)));
+    assert_eq!(keys(&report(&world, real.id.unwrap()).await), keys(&real), "no outcome before the execution");
     let done = execute(&world, real.id.unwrap()).await;
 
     assert_eq!((done.state, done.total, done.done, done.skipped), (ReplayStanding::Done, 30, 30, 0));

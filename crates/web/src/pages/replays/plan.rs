@@ -89,14 +89,15 @@ fn no_such_plan(visit: &Visit) -> Response {
 }
 
 fn build(visit: &Visit, who: &Identity, id: ReplayId, plan: &ReplayView, said: Said) -> PlanPage {
-    let may_execute = who.need(Operate::ANY_OF).is_ok() && plan.state == ReplayStanding::Planned;
+    let is_open = plan.state == ReplayStanding::Planned && plan.total > 0;
+    let may_execute = who.need(Operate::ANY_OF).is_ok() && is_open;
     let is_begun = plan.started_at.is_some();
     let execute = || execute_action(visit, id, plan).again(said.refusal.as_ref());
     PlanPage {
         frame: Frame::english("Replay", visit),
         state: Tag::new(plan.state.as_str(), None),
         standing: standing(plan).into(),
-        expires: plan.expires_at.filter(|_| !is_begun).map(|at| Moment::new(visit, at)),
+        expires: plan.expires_at.filter(|_| is_open).map(|at| Moment::new(visit, at)),
         progress: is_begun.then(|| Progress {
             done: plan.dealt_with(),
             total: plan.total.max(1),
@@ -120,6 +121,9 @@ fn build(visit: &Visit, who: &Identity, id: ReplayId, plan: &ReplayView, said: S
 fn standing(plan: &ReplayView) -> &'static str {
     match plan.state {
         ReplayStanding::DryRun => "A dry run: nothing was stored.",
+        ReplayStanding::Planned if plan.total == 0 => {
+            "No run may be recovered, so there is nothing to execute. It expires by itself."
+        }
         ReplayStanding::Planned => "Nothing was done yet. Read it, then execute it, or leave it: it expires by itself.",
         ReplayStanding::Expired => "It was not executed in time, and the runs may have changed since. Make a new plan.",
         ReplayStanding::Running => "It runs in the background. What changed since the plan is skipped.",

@@ -23,6 +23,8 @@ pub(super) struct Report {
     pub(super) made_at: Moment,
     /// In a sentence: how many match, may be recovered, may not.
     pub(super) headline: String,
+    /// Something of it may be recovered.
+    pub(super) recovers: bool,
     pub(super) more: bool,
     pub(super) figures: Vec<(&'static str, String)>,
     pub(super) providers: Vec<ProviderLine>,
@@ -66,6 +68,7 @@ impl Report {
             made_by: Shown::new(&plan.made_by),
             made_at: Moment::new(visit, plan.made_at),
             headline: headline(plan),
+            recovers: plan.total > 0,
             more: plan.summary.more,
             figures: vec![
                 ("Match the filter", counts.matching.to_string()),
@@ -84,12 +87,19 @@ impl Report {
 }
 
 fn headline(plan: &ReplayView) -> String {
-    let counts = plan.summary.counts;
-    match counts.matching {
-        0 => "No run fits this filter.".into(),
-        n => {
+    let (counts, n) = (plan.summary.counts, plan.summary.counts.matching);
+    let (left, recovered) = (counts.refused, counts.replayable);
+    let is_ahead = matches!(plan.state, ReplayStanding::DryRun | ReplayStanding::Planned);
+    match n {
+        0 if is_ahead => "No run fits this filter.".into(),
+        0 => "No run fitted this filter.".into(),
+        _ if is_ahead => {
             let fit = plural(n, "run fits", "runs fit");
-            format!("{n} {fit}: {} may be recovered, {} are left alone.", counts.replayable, counts.refused)
+            format!("{n} {fit}: {recovered} may be recovered, {left} are left alone.")
+        }
+        _ => {
+            let fitted = plural(n, "run fitted", "runs fitted");
+            format!("{n} {fitted}: {recovered} were to be recovered, {left} were left alone.")
         }
     }
 }
