@@ -80,8 +80,10 @@ pub(crate) fn of(kind: &str, facts: &Value, target: &str) -> String {
         "effect_resolved" => format!("settled the effect: {}{}", fact("verdict"), because("reason")),
         "late_report" => format!("a late report says {}; nothing changed", fact("outcome")),
         "completed" => "completed".into(),
+        // The reason is the class itself unless the run ends for another.
+        "failed" if fact("class") == fact("reason") => format!("failed{}", because("class")),
         "failed" => format!("failed{}{}", because("class"), because("reason")),
-        "abandoned" => format!("abandoned after {} attempts", fact("attempts")),
+        "abandoned" => format!("abandoned after {}", counted(facts, "attempts", "attempt")),
         "stuck" => format!("stands still in {}", fact("state")),
         "released" | "closed" => format!("{kind}{}", because("reason")),
         "replayed" => format!("recovered it by the replay {}{}", fact("replay"), because("reason")),
@@ -173,5 +175,18 @@ mod tests {
         assert_eq!(again, "sends it again under the same provider key");
         assert_eq!(handed, "handed it to a person: outcome unknown");
         assert_eq!(looked, "looked (absent): not found");
+    }
+
+    #[test]
+    fn the_end_of_a_run_is_told_once_and_counted_in_words() {
+        let failed = |reason: &str| of("failed", &json!({"class": "semantic", "reason": reason}), "");
+        let abandoned = |attempts: i64| of("abandoned", &json!({ "attempts": attempts }), "");
+
+        assert_eq!(failed("semantic"), "failed (semantic)");
+        assert_eq!(failed("attempts_exhausted"), "failed (semantic) (attempts_exhausted)");
+        assert_eq!(
+            (abandoned(1).as_str(), abandoned(3).as_str()),
+            ("abandoned after 1 attempt", "abandoned after 3 attempts")
+        );
     }
 }

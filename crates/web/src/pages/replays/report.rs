@@ -129,9 +129,9 @@ fn listed(names: &[String]) -> Option<Shown> {
 /// What became of it, or before the execution what would.
 fn verdict(key: &KeyView) -> (&'static str, String) {
     match (key.verdict, key.outcome.as_deref()) {
-        (Verdict::Refused, _) => ("off", "left alone".into()),
+        (Verdict::Refused, _) => ("neutral", "left alone".into()),
         (Verdict::Recover, Some("done")) => ("completed", "recovered".into()),
-        (Verdict::Recover, Some("skipped")) => ("off", "skipped".into()),
+        (Verdict::Recover, Some("skipped")) => ("neutral", "skipped".into()),
         (Verdict::Recover, Some("waiting")) => ("pending", "waits".into()),
         (Verdict::Recover, _) => ("on", "may be recovered".into()),
     }
