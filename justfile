@@ -36,6 +36,20 @@ screenshots:
 # Writes the golden OpenAPI file anew; read the difference before you commit it.
 openapi:
     UPDATE_OPENAPI=1 cargo test -p effectgate-web --test documents
+    [ ! -d n8n/n8n-nodes-effectgate/node_modules ] || npm --prefix n8n/n8n-nodes-effectgate run types
+
+# The n8n node: installs its tooling, then types, lint, build, tests against the debug binary, and the offline scan.
+node:
+    cargo build -p effectgate
+    cd n8n/n8n-nodes-effectgate && npm ci --ignore-scripts && npm run types -- --check && npm run lint && npm run build && npm test && npm run scan
+
+# The n8n node's types anew from the golden OpenAPI file.
+node-types:
+    cd n8n/n8n-nodes-effectgate && npm run types
+
+# The n8n node as a package that n8n installs: n8n/n8n-nodes-effectgate/*.tgz.
+node-pack:
+    cd n8n/n8n-nodes-effectgate && npm ci --ignore-scripts && npm run build && npm pack
 
 # The gate beside a real n8n 2.41.1, with and without it, effects counted at the far side; see n8n/e2e/README.md.
 e2e-n8n *ARGS:
