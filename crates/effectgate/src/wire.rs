@@ -133,6 +133,7 @@ fn web_settings(server: &ServerSettings, people: &PeopleSettings, public_url: &s
         sessions: people.sessions,
         lockout: people.lockout,
         requests_per_second_max: server.requests_per_second_max,
+        tool_wait_ms: server.tool_wait_ms,
         trusted_proxies: server.trusted_proxies.clone(),
         ..WebSettings::default()
     }

@@ -52,7 +52,7 @@ pub(crate) struct Inner {
     pub desk_due: crate::sweep::Due,
     pub pulse: crate::pulse::Pulse,
     pub tally: crate::tally::Tally,
-    pub waits: crate::outbound::Waits,
+    pub waits: crate::waits::Waits,
     pub budgets: crate::budget::Budgets,
 }
 
@@ -80,7 +80,7 @@ impl Engine {
             desk_due: crate::sweep::Due::default(),
             pulse: crate::pulse::Pulse::default(),
             tally: crate::tally::Tally::default(),
-            waits: crate::outbound::Waits::default(),
+            waits: crate::waits::Waits::default(),
             budgets: crate::budget::Budgets::default(),
         };
         Self { inner: Arc::new(inner) }

@@ -280,7 +280,8 @@ fn over_budget(effect: &Effect, entries: &[SealedEntry]) -> Option<Reason> {
     Some(Reason { code: code.into(), text, next: next.into() })
 }
 
-fn reason_words(reason: &str) -> &str {
+/// A final reason, as it is told.
+pub(crate) fn reason_words(reason: &str) -> &str {
     match reason {
         "rejected" => "a person rejected it",
         "approval_expired" => "nobody decided in time",

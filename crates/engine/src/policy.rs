@@ -55,6 +55,8 @@ pub struct EffectRules {
     pub evidence: Option<EvidenceSource>,
     /// Where in the output the payload lies, if a proposal names no effects.
     pub payload_from: Option<String>,
+    /// What it does, for the agents that have it as a tool.
+    pub description: Option<String>,
 }
 
 /// Evaluation evidence is read at each decision, so that a new evaluation counts without a restart.

@@ -47,6 +47,8 @@ pub struct WebSettings {
     pub lockout: Lockout,
     /// Requests of one API key in a second; more are answered 429.
     pub requests_per_second_max: u32,
+    /// How long a call of a tool waits for its outcome, where it does not say.
+    pub tool_wait_ms: u64,
     /// Whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<Network>,
 }
@@ -70,6 +72,8 @@ impl Default for WebSettings {
             lockout: Lockout::default(),
             // Above what one process answers on a large machine: it stops a loop that ran away, not a busy worker.
             requests_per_second_max: 50_000,
+            // A third of the minute that n8n gives a tool: an effect with one slow attempt ends in it.
+            tool_wait_ms: 20_000,
             trusted_proxies: Vec::new(),
         }
     }

@@ -16,6 +16,7 @@ pub mod problem;
 mod request;
 mod router;
 pub mod server;
+mod tools;
 
 pub use app::{App, WebSettings};
 pub use router::router;

@@ -20,6 +20,7 @@ use crate::{
     auth::proxies,
     docs, headers, health, metrics, outbound, pages,
     problem::{self, Code, Problem},
+    tools,
 };
 
 /// The API's routes with their documentation.
@@ -58,6 +59,7 @@ pub(crate) fn api() -> OpenApiRouter<App> {
         .routes(routes!(journal::verify))
         .routes(routes!(journal::export))
         .routes(routes!(session::open, session::close))
+        .routes(routes!(tools::rest::call))
         .routes(routes!(whoami::whoami))
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))

@@ -131,6 +131,9 @@ pub(crate) struct EffectConfig {
     /// JSON Pointer into the output, where a proposal names no effects.
     pub(crate) payload_from: Option<String>,
     pub(crate) payload_schema: Option<PathBuf>,
+    /// What it does, in a sentence, for agents that have it as a tool. Left out of what is hashed where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) description: Option<String>,
     /// The worker calls the provider itself, under its lease: then the lease must outlive the provider's time-out.
     #[serde(default)]
     pub(crate) inline: bool,

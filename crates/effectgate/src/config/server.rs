@@ -27,6 +27,8 @@ pub(crate) struct ServerConfig {
     /// For one API key, in each replica. Default 50,000: above what one node was measured to do, so it stops only a
     /// loop; lower it to share a node among callers.
     pub(crate) requests_per_second_max: i64,
+    /// How long a call of a tool waits for its outcome. Default 20 s: a third of the minute that n8n gives a tool.
+    pub(crate) tool_wait_ms: i64,
 }
 
 impl Default for ServerConfig {
@@ -39,6 +41,7 @@ impl Default for ServerConfig {
             header_timeout_ms: 10_000,
             trusted_proxies: Vec::new(),
             requests_per_second_max: 50_000,
+            tool_wait_ms: 20_000,
         }
     }
 }

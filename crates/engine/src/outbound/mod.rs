@@ -2,7 +2,8 @@
 //! by the dispatcher like any other, and its first answer given again for ever after.
 //!
 //! Here: what may pass ([`OutRules`]), the request and the answer as they are kept (`written`, [`Kept`]), reserving and
-//! queueing (`begin`), what a run as it stands means for whoever asks (`stand`), and waiting for it (`wait`). What
+//! queueing (`begin`), what a run as it stands means for whoever asks (`stand`), and waiting for it (`wait`, on
+//! the common [`crate::waits`]). What
 //! deliberately does not live here: sending (the dispatcher and the connector do) and HTTP's server side.
 
 mod begin;
@@ -22,7 +23,6 @@ use effectgate_core::{
 pub use kept::{Kept, Redact};
 pub use rules::{NotAllowed, OutRules};
 pub use stand::OutAnswer;
-pub(crate) use wait::Waits;
 pub(crate) use written::Written;
 
 use crate::{connectors::SettingError, policy::ProviderPolicy};

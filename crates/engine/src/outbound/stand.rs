@@ -16,6 +16,7 @@ use super::{Kept, OUT_TYPE};
 use crate::{
     explain,
     view::{self, RunView},
+    waits::Stand,
 };
 
 /// What the door answers.
@@ -47,21 +48,8 @@ pub enum OutAnswer {
     Conflict { run: Box<RunView>, stored: String, came: String, differs: Vec<String> },
 }
 
-/// How a run stands for a caller.
-pub(super) enum Stand {
-    /// Nothing will change it but a person or time out of sight.
-    Settled(OutAnswer),
-    /// Worth waiting for. `due` is when something may happen at the earliest, `otherwise` the answer if time is over.
-    Open { due: Option<Timestamp>, otherwise: OutAnswer },
-}
-
 /// A second: long enough for an attempt to end, short for a workflow that waits.
 const RETRY_AFTER_MS: i64 = 1_000;
-
-/// True for a run whose effect waits for a budget: then the journal says for which.
-pub(super) fn is_over_budget(agg: &Aggregate, now: Timestamp) -> bool {
-    agg.effects.iter().any(|effect| budget::is_waiting(effect, now))
-}
 
 /// Reads a run. `content` is only looked at where the run is final, `entries` where a budget is waited for.
 pub(super) fn stand(
@@ -70,7 +58,7 @@ pub(super) fn stand(
     entries: &[SealedEntry],
     switches: &[Switch],
     now: Timestamp,
-) -> Stand {
+) -> Stand<OutAnswer> {
     let run = || Box::new(view::run_view(agg, None, switches));
     let effect = agg.effects.iter().find(|effect| effect.effect_type.as_str() == OUT_TYPE);
     match &agg.run.state {
@@ -94,7 +82,13 @@ pub(super) fn stand(
 }
 
 /// A run whose effect is decided and not final.
-fn sending(agg: &Aggregate, effect: &Effect, entries: &[SealedEntry], switches: &[Switch], now: Timestamp) -> Stand {
+fn sending(
+    agg: &Aggregate,
+    effect: &Effect,
+    entries: &[SealedEntry],
+    switches: &[Switch],
+    now: Timestamp,
+) -> Stand<OutAnswer> {
     let run = Box::new(view::run_view(agg, None, switches));
     let is_held = sending::applies(&agg.run, effect).stopped_by(switches).is_some();
     let due = effect.state.due_at();

@@ -86,6 +86,7 @@ fn flow(options: &Options, name: &str) -> FlowPolicy {
         rules: vec![],
         evidence: None,
         payload_from: None,
+        description: None,
     };
     let compiled = effects.keys().map(|k| (k.clone(), rules(k))).collect();
     let flow = Flow {

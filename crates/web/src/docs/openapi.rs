@@ -101,6 +101,7 @@ fn own(operation: &str) -> Vec<Code> {
         ),
         "sign_in" => (&[LocalAccountsOff], false),
         "send_out" => (OUT, false),
+        "call_tool" => (&[Code::NotFound, Code::MissingKey, BadKey], false),
         _ => (&[], false),
     };
     own.iter().chain(if reason { REASON } else { &[] }).copied().collect()

@@ -57,8 +57,20 @@ pub(crate) async fn page() -> Response {
 }
 
 /// The order in which a reader meets them.
-const TAGS: [&str; 11] =
-    ["runs", "lease", "effects", "outbound", "approvals", "switches", "replays", "journal", "access", "health", ""];
+const TAGS: [&str; 12] = [
+    "runs",
+    "lease",
+    "effects",
+    "outbound",
+    "tools",
+    "approvals",
+    "switches",
+    "replays",
+    "journal",
+    "access",
+    "health",
+    "",
+];
 
 impl Page {
     fn of(document: &Value) -> Self {

@@ -2,6 +2,7 @@
 //! scope, and where a test wants bytes on a wire there is a real listener.
 #![allow(clippy::unwrap_used, clippy::wrong_self_convention, dead_code, unreachable_pub, unused_imports)]
 
+pub mod agent;
 pub mod provider;
 pub mod spine;
 

@@ -76,6 +76,8 @@ pub struct Options {
     pub separation: bool,
     pub ceiling: Ceiling,
     pub output_schema: Option<serde_json::Value>,
+    /// Of the effect type `note`.
+    pub note_schema: Option<serde_json::Value>,
     pub identity: Vec<String>,
     pub workers: usize,
     pub batch: u32,
@@ -98,6 +100,7 @@ impl Default for Options {
             separation: true,
             ceiling: Ceiling::On,
             output_schema: None,
+            note_schema: None,
             identity: vec![String::new()],
             workers: 64,
             batch: 100,
@@ -173,14 +176,20 @@ fn policy(options: &Options, scripted: &Scripted) -> Policy {
         target: TargetRule::Proposal,
         payload_schema: None,
     };
-    let mut effects =
-        BTreeMap::from([(EffectType::new("note"), effect("crm")), (EffectType::new("mail"), effect("other"))]);
+    let note = EffectPolicy { payload_schema: options.note_schema.clone(), ..effect("crm") };
+    let mut effects = BTreeMap::from([(EffectType::new("note"), note), (EffectType::new("mail"), effect("other"))]);
     if options.door.is_some() {
         effects.insert(EffectType::new(OUT_TYPE), effect("crm"));
     }
-    let rules =
-        |_: &EffectType| EffectRules { payload_schema: None, rules: vec![], evidence: None, payload_from: None };
-    let compiled = effects.keys().map(|k| (k.clone(), rules(k))).collect();
+    let compile = |schema: &serde_json::Value| effectgate_rules::schema::Schema::compile(schema).unwrap();
+    let rules = |effect: &EffectPolicy| EffectRules {
+        payload_schema: effect.payload_schema.as_ref().map(compile),
+        rules: vec![],
+        evidence: None,
+        payload_from: None,
+        description: None,
+    };
+    let compiled = effects.iter().map(|(name, effect)| (name.clone(), rules(effect))).collect();
     let flow = Flow {
         name: FlowName::new("ticket"),
         revision: "sha256:test".into(),
@@ -209,7 +218,7 @@ fn policy(options: &Options, scripted: &Scripted) -> Policy {
         retention: options.retention,
         review_alert_ms: HOUR,
     };
-    let schema = options.output_schema.as_ref().map(|s| effectgate_rules::schema::Schema::compile(s).unwrap());
+    let schema = options.output_schema.as_ref().map(compile);
     let flow = FlowPolicy { flow, payload_schema: None, output_schema: schema, effects: compiled };
     Policy {
         flows: BTreeMap::from([(FlowName::new("ticket"), flow)]),

@@ -169,8 +169,10 @@ fn add_notes(policy: &mut Policy, crm: &Crm) {
         .insert(provider.name.clone(), ProviderPolicy { provider, connector: Arc::new(crm.clone()), out: None });
     let note = EffectType::new("note");
     let flow = policy.flows.get_mut(&FlowName::new("ticket-reply")).unwrap();
-    flow.effects
-        .insert(note.clone(), EffectRules { payload_schema: None, rules: vec![], evidence: None, payload_from: None });
+    flow.effects.insert(
+        note.clone(),
+        EffectRules { payload_schema: None, rules: vec![], evidence: None, payload_from: None, description: None },
+    );
     flow.flow.effects.insert(
         note,
         EffectPolicy {

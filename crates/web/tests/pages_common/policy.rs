@@ -121,6 +121,7 @@ pub fn policy(options: &Options, channels: Channels) -> Policy {
         rules: vec![],
         evidence: None,
         payload_from: None,
+        description: None,
     };
     let compiled = effects.keys().map(|k| (k.clone(), rules(k))).collect();
     let flow = Flow {

@@ -56,6 +56,7 @@ pub(super) fn effect(
         rules: rules.into_iter().collect::<Option<_>>()?,
         evidence,
         payload_from: effect.payload_from.clone(),
+        description: effect.description.clone(),
     };
     Some((policy, rules))
 }

@@ -49,6 +49,7 @@ pub(crate) struct ServerSettings {
     pub(crate) trusted_proxies: Vec<Network>,
     /// For one API key.
     pub(crate) requests_per_second_max: u32,
+    pub(crate) tool_wait_ms: u64,
 }
 
 #[derive(Debug, Clone)]

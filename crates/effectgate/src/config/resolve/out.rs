@@ -67,6 +67,7 @@ fn made_flow(provider: &str, out: &OutConfig) -> FlowConfig {
         to: None,
         payload_from: None,
         payload_schema: None,
+        description: None,
         inline: false,
     };
     let approval = ApprovalConfig { audience: out.audience.clone(), ..ApprovalConfig::default() };

@@ -51,6 +51,13 @@ pub(super) fn server(judge: &mut Judge<'_>, config: &ServerConfig) -> Option<Ser
         1_000_000,
         "Requests of one API key in a second; to shut a key out, revoke it.",
     );
+    let tool_wait = judge.within(
+        "server.tool_wait_ms",
+        config.tool_wait_ms,
+        0,
+        55_000,
+        "0 never waits; above 55 s n8n has given up, and its model reads an error instead of an answer.",
+    );
     Some(ServerSettings {
         listen: listen(judge, config)?,
         body_bytes_max: unsigned(body),
@@ -58,6 +65,7 @@ pub(super) fn server(judge: &mut Judge<'_>, config: &ServerConfig) -> Option<Ser
         header_timeout: Duration::from_millis(unsigned(timeout)),
         trusted_proxies: trusted_proxies(judge, config),
         requests_per_second_max: unsigned(rate),
+        tool_wait_ms: unsigned(tool_wait),
     })
 }
 
