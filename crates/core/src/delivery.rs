@@ -12,7 +12,7 @@ use crate::{
     ids::{Fence, Owner},
     journal::EntryKind,
     lease::{self, Doubt},
-    notice::Alert,
+    notice::{Alert, Notice, NoticeKind},
     outcome::{Phase, Report},
     retry_after,
     run::{Aggregate, RunState},
@@ -84,6 +84,8 @@ const WAIT_MS_MIN: i64 = 1_000;
 /// One that is away for a day is asked about each run every five minutes: often enough for whoever mends it, and a day's
 /// record of one run stays below six hundred entries.
 const WAIT_MS_MAX: i64 = 300_000;
+/// A restart of the worker takes minutes and is nobody's business; what takes longer is.
+const TOLD_AFTER_MS: i64 = 600_000;
 
 /// A call that reached no worker.
 #[derive(Debug, Clone, Copy)]
@@ -91,6 +93,8 @@ pub struct Away<'a> {
     pub why: &'a str,
     /// Since when the run has been waiting for a worker to take it.
     pub since: Timestamp,
+    /// People were told of it at an earlier try.
+    pub told: bool,
     /// What the other side asked for, if it did.
     pub retry_after_ms: Option<i64>,
     /// The end of patience, counted from `since`.
@@ -120,6 +124,7 @@ pub fn undelivered(
     }
     let wait_ms = (age_ms / 2).clamp(WAIT_MS_MIN, WAIT_MS_MAX).max(away.retry_after_ms.unwrap_or(0));
     let next_attempt_at = now.plus_ms(wait_ms);
+    let told = away.told || age_ms >= TOLD_AFTER_MS;
     let mut draft = Draft::on(&agg.run, now);
     draft.require(guard);
     draft.run_mut().attempts -= 1;
@@ -127,8 +132,12 @@ pub fn undelivered(
     draft.entry(
         EntryKind::Undelivered,
         &DELIVERER,
-        facts! { "fence" => fence, "reason" => short(away.why), "since" => away.since, "next_attempt_at" => next_attempt_at },
+        facts! { "fence" => fence, "reason" => short(away.why), "since" => away.since,
+        "next_attempt_at" => next_attempt_at, "told" => told },
     );
+    if told && !away.told {
+        tell(&mut draft, away);
+    }
     Ok(draft.changed())
 }
 
@@ -147,9 +156,21 @@ fn undeliverable(agg: &Aggregate, guard: LeaseGuard, away: &Away<'_>, now: Times
         facts! { "reason" => short(away.why), "since" => away.since, "next" => UNDELIVERABLE },
     );
     lease::drop_inline(&mut draft, agg, &DELIVERER);
-    let since = away.since;
-    lease::alert(&mut draft, Alert::Undeliverable, format!("no worker took it since {since}: {}", short(away.why)));
+    lease::alert(&mut draft, Alert::Undeliverable, not_taken(away));
     draft.changed()
+}
+
+/// Once for each run, and by mail or chat once for each source: one worker that is away is one piece of news.
+fn tell(draft: &mut Draft, away: &Away<'_>) {
+    let run = draft.run();
+    let source = run.origin.inbound.as_ref().map_or("", |source| source.as_str());
+    let kind = NoticeKind::Alert { alert: Alert::Undeliverable, detail: not_taken(away) };
+    let notice = Notice::new(run.head.seq, 0, kind, format!("{UNDELIVERED}:{source}"), draft.now());
+    draft.notice(notice);
+}
+
+fn not_taken(away: &Away<'_>) -> String {
+    format!("no worker took it since {}: {}", away.since, short(away.why))
 }
 
 /// Notes that the worker said it has the run. `None` if it has gone on already, or lost it: the record says so itself.

@@ -21,6 +21,8 @@ pub struct Nudges {
     pub sweeper: Arc<Notify>,
     pub reconciler: Arc<Notify>,
     pub notifier: Arc<Notify>,
+    /// Brings what came in at a source to its worker.
+    pub deliverer: Arc<Notify>,
     health: Arc<Mutex<Health>>,
 }
 
@@ -74,7 +76,7 @@ pub struct Workers {
 }
 
 impl Workers {
-    /// Starts dispatcher, sweeper and notifier, and what listens for other replicas' work.
+    /// Starts dispatcher, sweeper, reconciler and notifier, the deliverer where a source delivers, and what listens for other replicas' work.
     #[must_use]
     pub fn start(engine: &Engine) -> Self {
         let (stop, stopped) = watch::channel(false);
@@ -87,6 +89,10 @@ impl Workers {
         // By itself: a provider whose lookup hangs must not hold up the sweep.
         tasks.spawn(run(engine.clone(), Worker::Reconciler, period, stopped.clone()));
         tasks.spawn(run(engine.clone(), Worker::Notifier, period, stopped.clone()));
+        if policy.sources.values().any(|source| source.deliver.is_some()) {
+            let period = Duration::from_millis(policy.dispatcher.period_ms);
+            tasks.spawn(run(engine.clone(), Worker::Deliverer, period, stopped.clone()));
+        }
         tasks.spawn(flush(engine.clone(), stopped.clone()));
         tasks.spawn(listen(engine.clone(), stopped));
         Self { stop, tasks, engine: engine.clone() }
@@ -97,8 +103,10 @@ impl Workers {
     pub async fn stop(mut self, patience: Duration) {
         self.stop.send_replace(true);
         while self.tasks.join_next().await.is_some() {}
-        if tokio::time::timeout(patience, self.engine.dispatch_idle()).await.is_err() {
-            tracing::warn!(under_way = self.engine.under_way(), "stopped with attempts under way");
+        let idle = async { tokio::join!(self.engine.dispatch_idle(), self.engine.deliver_idle()) };
+        if tokio::time::timeout(patience, idle).await.is_err() {
+            let (attempts, deliveries) = (self.engine.under_way(), self.engine.deliveries_under_way());
+            tracing::warn!(attempts, deliveries, "stopped with attempts or deliveries under way");
         }
         // Last, when nothing is counted any more.
         match tokio::time::timeout(FLUSH_PATIENCE, self.engine.tally_flush()).await {
@@ -115,6 +123,7 @@ enum Worker {
     Sweeper,
     Reconciler,
     Notifier,
+    Deliverer,
 }
 
 impl Worker {
@@ -124,6 +133,7 @@ impl Worker {
             Self::Sweeper => "sweeper",
             Self::Reconciler => "reconciler",
             Self::Notifier => "notifier",
+            Self::Deliverer => "deliverer",
         }
     }
 
@@ -133,6 +143,7 @@ impl Worker {
             Self::Sweeper => &nudges.sweeper,
             Self::Reconciler => &nudges.reconciler,
             Self::Notifier => &nudges.notifier,
+            Self::Deliverer => &nudges.deliverer,
         }
     }
 }
@@ -207,6 +218,11 @@ async fn tick(engine: &Engine, worker: Worker) -> Result<(String, bool), String>
         }
         Worker::Sweeper => engine.sweep_rows().await.map(|r| (format!("{r:?}"), false)).map_err(text),
         Worker::Reconciler => engine.reconcile_tick().await.map(|r| (format!("{r:?}"), false)).map_err(text),
+        Worker::Deliverer => {
+            let report = engine.deliver_tick().await.map_err(text)?;
+            let more = report.more && report.started > 0;
+            Ok((format!("{report:?}"), more))
+        }
         Worker::Notifier => {
             let report = engine.notify_tick().await.map_err(text)?;
             Ok((format!("{report:?}"), false))

@@ -19,6 +19,7 @@ use crate::{
     clock::Clock,
     driver::Nudges,
     error::{EngineError, Result},
+    inbound,
     policy::{FlowPolicy, Policy},
     probe::{self, Guard, is_broken},
     pulse::Touched,
@@ -54,6 +55,7 @@ pub(crate) struct Inner {
     pub tally: crate::tally::Tally,
     pub waits: crate::waits::Waits,
     pub budgets: crate::budget::Budgets,
+    pub lanes: crate::inbound::Lanes,
 }
 
 /// How often an operation starts again because somebody else changed the run in between. A run is changed by one
@@ -67,6 +69,7 @@ impl Engine {
     #[must_use]
     pub fn new(store: Arc<dyn Store>, policy: Policy, clock: Arc<dyn Clock>) -> Self {
         let traffic = crate::traffic::Traffic::new(&policy);
+        let lanes = crate::inbound::Lanes::new(&policy);
         let hot = crate::hot::Hot::new(store.reads_stay_true());
         let inner = Inner {
             store,
@@ -82,6 +85,7 @@ impl Engine {
             tally: crate::tally::Tally::default(),
             waits: crate::waits::Waits::default(),
             budgets: crate::budget::Budgets::default(),
+            lanes,
         };
         Self { inner: Arc::new(inner) }
     }
@@ -165,6 +169,7 @@ impl Engine {
         } else {
             transition.retain(&UNCONFIGURED);
         }
+        let delivers = inbound::wants_delivery(&transition.run);
         let (work, notices) = (!transition.effects.is_empty(), !transition.notices.is_empty());
         let id = transition.run.id;
         let touched = self.inner().pulse.is_heard().then(|| Touched::by(&transition));
@@ -180,6 +185,9 @@ impl Engine {
             }
             turned.into_iter().for_each(|turned| self.inner().tally.turned(turned, self.now()));
             self.nudges().after_commit(work, notices);
+            if delivers {
+                self.nudges().deliverer.notify_one();
+            }
             touched.iter().for_each(|touched| self.tell_pages(touched));
             self.inner().waits.changed(&id);
         }

@@ -72,7 +72,7 @@ fn a_worker_that_names_its_time_is_asked_then_within_bounds() {
 }
 
 fn away(age_ms: i64) -> Away<'static> {
-    Away { why: "connection refused", since: at(-age_ms), retry_after_ms: None, give_up_ms: 3 * DAY_MS }
+    Away { why: "connection refused", since: at(-age_ms), told: false, retry_after_ms: None, give_up_ms: 3 * DAY_MS }
 }
 
 /// The run of a claim for delivery.
@@ -103,7 +103,23 @@ fn an_undelivered_run_waits_half_its_age_and_counts_no_attempt() {
         assert_eq!(word(&after.run.state), "failed_retryable undelivered", "{age_ms}");
         assert_eq!(after.run.state.next_attempt_at(), Some(at(wait_ms)), "{age_ms}");
         assert_eq!((after.run.attempts, after.run.fence), (2, Fence(1)), "the fence stays used");
-        assert!(alerts(&t).is_empty(), "{age_ms}");
+    }
+}
+
+#[test]
+fn people_are_told_once_that_a_worker_is_away_for_longer_than_a_restart() {
+    for (age_ms, told, wanted) in [
+        (10 * MINUTE_MS - 1, false, vec![]),
+        (10 * MINUTE_MS, false, vec![Alert::Undeliverable]),
+        (10 * MINUTE_MS, true, vec![]),
+    ] {
+        let before = claimed(1);
+
+        let t = delivery::undelivered(&before, &owner(), Fence(1), &Away { told, ..away(age_ms) }, at(0)).unwrap();
+
+        assert_eq!(alerts(&t), wanted, "{age_ms} {told}");
+        let says = t.entries[0].text.contains(r#""told":true"#);
+        assert_eq!(says, age_ms >= 10 * MINUTE_MS, "the next try reads it in the record");
     }
 }
 

@@ -24,7 +24,7 @@ const COMMANDS: [Command; 14] = [
         Claim::NotFree => None,
     }),
     ("not delivered", |agg| {
-        let away = Away { why: "refused", since: at(0), retry_after_ms: None, give_up_ms: 1_000 };
+        let away = Away { why: "refused", since: at(0), told: false, retry_after_ms: None, give_up_ms: 1_000 };
         delivery::undelivered(agg, &owner(), Fence(1), &away, at(1)).ok()
     }),
     ("complete", |agg| ending::complete(agg, &owner(), Fence(1), "{}", at(1)).ok()),

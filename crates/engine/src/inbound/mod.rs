@@ -4,14 +4,20 @@
 //! ([`KeyRule`]), and accepting it (`accept`). What deliberately does not live here: HTTP's server side and unpacking,
 //! which are the web room's.
 
+mod call;
+mod deliver;
 mod deliver_to;
 mod key;
+mod lane;
 mod signature;
 
 use effectgate_core::ids::FlowName;
 
+pub use deliver::DeliverReport;
+pub(crate) use deliver::wants_delivery;
 pub use deliver_to::{DeliverPolicy, DeliverSettings};
 pub use key::{KeyRule, KeyWord, Missing, NoKey};
+pub(crate) use lane::Lanes;
 pub use signature::{Encoding, HmacForm, Scheme, Signature, Unsigned};
 
 /// One inbound source, as the config declares it.
