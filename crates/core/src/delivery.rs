@@ -53,10 +53,11 @@ impl Handover {
 
 /// Says what a call showed.
 ///
-/// 401, 403, 404, 405, 429 and 503 are a door that is shut, and no execution has begun: other credentials, another
-/// method, a webhook that is not published (n8n 2.41.1: 404), a database that is not ready (n8n 2.41.1: 503). 408, 502
-/// and 504 are what proxies say when they heard nothing: the worker may be at work. Any other status is the worker's own
-/// failure.
+/// A door that is shut, and no execution has begun: other credentials (401, 403), a webhook that is not published (n8n
+/// 2.41.1: 404), another method (405), too many (429), a database that is not ready (n8n 2.41.1: 503), and a proxy that
+/// reaches nobody behind it (502; 521 to 523 at Cloudflare). Giving the claim back then is safe even where it is not so:
+/// whoever has begun is refused by the fence. A proxy that heard no answer in time (408, 504; 520 and 524 at Cloudflare)
+/// speaks of a worker that is likely at work. Any other status is the worker's own failure.
 #[must_use]
 pub fn handover(report: &Report, now: Timestamp) -> Handover {
     let Some(answer) = &report.answer else {
@@ -70,11 +71,11 @@ pub fn handover(report: &Report, now: Timestamp) -> Handover {
     let (status, said) = (answer.status, format!("it answered {}", answer.status));
     match status {
         200..=299 => Handover::Taken { status },
-        401 | 403 | 404 | 405 | 429 | 503 => {
+        401 | 403 | 404 | 405 | 429 | 502 | 503 | 521..=523 => {
             let wish = answer.retry_after.as_deref().and_then(|at| retry_after::parse(at, now.millis(), WAIT_MS_MAX));
             Handover::TurnedAway { why: said, retry_after_ms: wish.and_then(|ms| i64::try_from(ms).ok()) }
         }
-        408 | 502 | 504 => Handover::Unknown { why: said },
+        408 | 504 | 520 | 524 => Handover::Unknown { why: said },
         _ => Handover::Failed { status },
     }
 }

@@ -43,10 +43,15 @@ fn every_answer_has_one_meaning() {
         (answered(405, None), "undelivered"),
         (answered(429, None), "undelivered"),
         (answered(503, None), "undelivered"),
-        // Said by something in between that heard nothing.
+        // A proxy that reaches nobody.
+        (answered(502, None), "undelivered"),
+        (answered(521, None), "undelivered"),
+        (answered(523, None), "undelivered"),
+        // A proxy that heard no answer in time.
         (answered(408, None), "unknown"),
-        (answered(502, None), "unknown"),
         (answered(504, None), "unknown"),
+        (answered(520, None), "unknown"),
+        (answered(524, None), "unknown"),
         // The worker's own.
         (answered(302, None), "failed"),
         (answered(400, None), "failed"),

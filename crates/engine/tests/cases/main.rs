@@ -10,6 +10,7 @@ mod attempts;
 mod audit;
 mod budgets;
 mod correct;
+mod delivery;
 mod desk;
 mod edits;
 mod guarantees;

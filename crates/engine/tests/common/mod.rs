@@ -8,6 +8,7 @@ mod clock;
 mod options;
 mod policy;
 pub mod provider;
+mod worker;
 mod world;
 
 #[allow(unused_imports, reason = "not every program needs everything")]
@@ -17,6 +18,7 @@ pub use self::{
     options::{HOUR, Options, enforcing},
     policy::policy,
     provider::{Answer, Scripted},
+    worker::WorkerAt,
     world::World,
 };
 

@@ -12,6 +12,8 @@ use effectgate_core::{
 };
 use effectgate_engine::{connector::Connector, notify::Channels, outbound::OutPolicy, policy::AlertRoute};
 
+use super::worker::WorkerAt;
+
 /// What a test may want otherwise.
 #[derive(Clone)]
 pub struct Options {
@@ -60,6 +62,8 @@ pub struct Options {
     pub backoff: Backoff,
     /// The outbound door of `crm`; its flow is `ticket`, with the effect type `http` under `gate`.
     pub out: Option<OutPolicy>,
+    /// The worker of the source `shop`, whose flow is `ticket`. None: there is no such source.
+    pub worker: Option<WorkerAt>,
 }
 
 impl Default for Options {
@@ -100,6 +104,7 @@ impl Default for Options {
             escalate: None,
             backoff: Backoff { base_ms: 1_000, max_ms: 60_000 },
             out: None,
+            worker: None,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use effectgate_core::{
     flow::{ApprovalPolicy, EffectPolicy, Flow, Impact, KeyFrom, LeaseBounds, TargetRule},
     gate::Gate,
-    ids::{EffectType, FlowName, ProviderName},
+    ids::{EffectType, FlowName, ProviderName, SourceName},
     key::KeyPolicy,
     payload::IdentityRule,
     provider::{Breaker, Provider, Rate},
@@ -49,7 +49,7 @@ pub fn policy(options: &Options, scripted: &Scripted) -> Policy {
     Policy {
         flows: BTreeMap::from(flows),
         providers: BTreeMap::from(providers),
-        sources: BTreeMap::new(),
+        sources: options.worker.iter().map(|worker| (SourceName::new("shop"), worker.source())).collect(),
         budgets: options.budgets.clone(),
         ceiling: options.ceiling,
         public_url: "http://gate.test".into(),
