@@ -1,6 +1,7 @@
 //! Claim: a worker that polls takes the oldest run of a flow that is due (queued, failed_retryable, or left behind).
 
-use effectgate_core::ids::{FlowName, Owner};
+use effectgate_core::ids::{FlowName, Owner, RunId, Tenant};
+use serde_json::value::RawValue;
 
 use crate::{
     call,
@@ -39,5 +40,15 @@ impl Engine {
             }
         }
         Ok(None)
+    }
+
+    /// The payload of a run, as the text that came in: for the worker that was granted it and did not bring it. `None`
+    /// where only a hash was given, or where it was erased.
+    ///
+    /// # Errors
+    /// The store.
+    pub async fn payload(&self, tenant: &Tenant, id: RunId) -> Result<Option<Box<RawValue>>> {
+        let content = self.store().run_content(tenant, id).await?;
+        Ok(content.and_then(|content| content.payload).and_then(|text| RawValue::from_string(text).ok()))
     }
 }

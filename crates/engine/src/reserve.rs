@@ -157,7 +157,7 @@ impl Engine {
         for _ in 0..TRIES_MAX {
             let hash = hash_for(&run, checked.flow, checked.hash, checked.json.as_ref())?;
             match lease::standing(&run, lease.as_ref(), &hash, &checked.owner) {
-                Standing::Conflict => return self.conflicting(caller, request, checked, &run, &hash).await,
+                Standing::Conflict => return self.conflicting(caller, checked, &run, &hash).await,
                 Standing::Busy { .. } if probe::is_broken(Guard::Lease) => {
                     let Some(lease) = lease else { return Err(EngineError::Contended) };
                     return Ok(granted(false, view::bare_run(&run), &run, &lease));
@@ -259,20 +259,24 @@ impl Engine {
     async fn conflicting(
         &self,
         caller: &Caller,
-        request: &Request,
         checked: &Checked<'_>,
         run: &Run,
         came: &PayloadHash,
     ) -> Result<Reserved> {
-        metrics::counter!("effectgate_conflicts_total", "flow" => request.flow.as_str().to_owned()).increment(1);
-        let actor = Actor::ApiKey(caller.api_key.clone());
-        if let Some(noted) = lease::conflict(run, came, &actor, self.now()) {
-            // Lost to somebody who changed the run meanwhile: the flag is for people, the answer stands without it.
-            self.commit(noted).await?;
-        }
+        self.note_conflict(run, came, &Actor::ApiKey(caller.api_key.clone())).await?;
         let differs = self.differing(caller, checked, run).await?;
         let (stored, came) = (run.payload_hash.to_string(), came.to_string());
         Ok(Reserved::Conflict { run: Box::new(self.run_of(run).await?), stored, came, differs })
+    }
+
+    /// Puts a conflict on record and tells people.
+    pub(crate) async fn note_conflict(&self, run: &Run, came: &PayloadHash, actor: &Actor) -> Result<()> {
+        metrics::counter!("effectgate_conflicts_total", "flow" => run.flow.as_str().to_owned()).increment(1);
+        if let Some(noted) = lease::conflict(run, came, actor, self.now()) {
+            // Lost to somebody who changed the run meanwhile: the flag is for people, the answer stands without it.
+            self.commit(noted).await?;
+        }
+        Ok(())
     }
 
     /// The members that differ, by name; never their values.

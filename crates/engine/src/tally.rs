@@ -62,7 +62,13 @@ pub(crate) struct Tally {
 impl Tally {
     /// Counts an answer to a reservation.
     pub(crate) fn answered(&self, tenant: &Tenant, flow: &FlowName, answer: &Reserved, now: Timestamp) {
-        let (answer, day) = (place_of(answer), day_of(now));
+        self.counted(tenant, flow, count_of(answer), now);
+    }
+
+    /// Counts one of [`ANSWERS`].
+    pub(crate) fn counted(&self, tenant: &Tenant, flow: &FlowName, count: Count, now: Timestamp) {
+        let answer = ANSWERS.iter().position(|answer| *answer == count);
+        let (answer, day) = (answer.expect("every answer to an event has a counter"), day_of(now));
         let Some(lane) = self.answers.lane(tenant, flow, day) else {
             self.add(&mut self.waiting(), tenant, flow, ANSWERS[answer], day, 0, 1);
             return;
@@ -141,15 +147,14 @@ fn put(waiting: &mut HashMap<Place, u64>, place: Place, n: u64) {
 }
 
 /// Its place among the lane's counters.
-fn place_of(answer: &Reserved) -> usize {
-    let count = match answer {
+const fn count_of(answer: &Reserved) -> Count {
+    match answer {
         Reserved::Granted { repeated: false, .. } => Count::Granted,
         Reserved::Granted { repeated: true, .. } => Count::Repeated,
         Reserved::Busy { .. } => Count::Busy,
         Reserved::Replay { .. } => Count::Replay,
         Reserved::Conflict { .. } => Count::Conflict,
-    };
-    ANSWERS.iter().position(|answer| *answer == count).expect("every answer to a reservation has a counter")
+    }
 }
 
 fn row((place, n): &(Place, u64)) -> TallyRow {

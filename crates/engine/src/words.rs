@@ -23,7 +23,15 @@ pub(crate) fn of(kind: &str, facts: &Value, target: &str) -> String {
     match kind {
         "reserved" => format!("reserved the key for {}, attempt 1", lease()),
         "accepted" if !fact("corrects").is_empty() => format!("accepted a correction of {}", fact("corrects")),
+        "accepted" if !fact("source").is_empty() => format!("accepted the event from {}", fact("source")),
         "accepted" => "accepted the event".into(),
+        "quarantined" if !fact("source").is_empty() => format!(
+            "kept the event from {} and holds it back: {}{}",
+            fact("source"),
+            fact("reason").replace('_', " "),
+            details(facts)
+        ),
+        "quarantined" => format!("holds it back: {}", fact("reason").replace('_', " ")),
         "claimed" if !fact("taken_over_from").is_empty() => {
             format!("took over from {}, attempt {}", fact("taken_over_from"), fact("attempt"))
         }
@@ -127,6 +135,12 @@ pub(crate) fn of(kind: &str, facts: &Value, target: &str) -> String {
         }
         other => other.replace('_', " "),
     }
+}
+
+/// ` (/data/id: required)`.
+fn details(facts: &Value) -> String {
+    let named = listed(&facts["details"]);
+    if named.is_empty() { named } else { format!(" ({named})") }
 }
 
 /// `1 effect`, `2 effects`.

@@ -9,6 +9,7 @@ pub mod auth;
 pub mod docs;
 mod headers;
 mod health;
+mod inbound;
 mod metrics;
 mod outbound;
 pub mod pages;

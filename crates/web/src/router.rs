@@ -18,7 +18,7 @@ use crate::{
     },
     app::App,
     auth::proxies,
-    docs, headers, health, metrics, outbound, pages,
+    docs, headers, health, inbound, metrics, outbound, pages,
     problem::{self, Code, Problem},
     tools,
 };
@@ -61,6 +61,7 @@ pub(crate) fn api() -> OpenApiRouter<App> {
         .routes(routes!(session::open, session::close))
         .routes(routes!(tools::rest::call))
         .routes(routes!(whoami::whoami))
+        .routes(routes!(inbound::accept))
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))
 }

@@ -4,18 +4,22 @@
 //! ([`KeyRule`]), and accepting it (`accept`). What deliberately does not live here: HTTP's server side and unpacking,
 //! which are the web room's.
 
+mod accept;
 mod call;
 mod deliver;
 mod deliver_to;
+mod event;
 mod key;
 mod lane;
 mod signature;
 
 use effectgate_core::ids::FlowName;
 
+pub use accept::{Accepted, Delivery};
 pub use deliver::DeliverReport;
 pub(crate) use deliver::wants_delivery;
 pub use deliver_to::{DeliverPolicy, DeliverSettings};
+pub use event::Fault;
 pub use key::{KeyRule, KeyWord, Missing, NoKey};
 pub(crate) use lane::Lanes;
 pub use signature::{Encoding, HmacForm, Scheme, Signature, Unsigned};

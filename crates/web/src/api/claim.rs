@@ -2,6 +2,7 @@
 
 use axum::extract::State;
 use effectgate_core::ids::FlowName;
+use effectgate_engine::reserve::Reserved;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -43,7 +44,8 @@ const POLL_MS: i64 = 1_000;
 
 /// Claim a due run of a flow.
 ///
-/// Queued, failed_retryable whose time has come, or left behind by a worker whose lease is over.
+/// Queued, failed_retryable whose time has come, or left behind by a worker whose lease is over. The answer has the
+/// payload: this worker did not bring it.
 #[utoipa::path(post, path = "/v1/runs/claim", tag = "runs", request_body = ClaimRequest,
     responses(
         (status = 201, description = "Granted", body = ReserveAnswer),
@@ -59,7 +61,13 @@ pub(crate) async fn claim(
     detached(async move {
         let claimed = app.engine.claim(&who.caller(), &FlowName::new(flow), owner.as_deref(), lease_ms).await;
         match claimed.map_err(reserve::at_flow)? {
-            Some(reserved) => reserve::answer(reserved),
+            Some(reserved) => {
+                let payload = match &reserved {
+                    Reserved::Granted { run, .. } => app.engine.payload(who.tenant(), run.id).await?,
+                    _ => None,
+                };
+                reserve::answer_with(reserved, payload)
+            }
             None => Ok(Reply::ok(&NoneAnswer { answer: "none", retry_after_ms: POLL_MS }).retry_after_ms(POLL_MS)),
         }
     })

@@ -80,6 +80,10 @@ pub(crate) struct ReserveAnswer {
     /// With `busy`.
     #[serde(skip_serializing_if = "Option::is_none")]
     retry_after_ms: Option<i64>,
+    /// With a claim: the payload as it came, which the worker did not bring.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    payload: Option<Box<RawValue>>,
 }
 
 /// Reserve the key of one business event.
@@ -120,16 +124,23 @@ pub(crate) fn at_flow(error: effectgate_engine::EngineError) -> Problem {
 
 /// Says what a reservation came to.
 pub(crate) fn answer(reserved: Reserved) -> Result<Reply> {
+    answer_with(reserved, None)
+}
+
+/// The same of a claim, with the payload.
+pub(crate) fn answer_with(reserved: Reserved, payload: Option<Box<RawValue>>) -> Result<Reply> {
     let bare = |answer, run: Box<RunView>| ReserveAnswer {
         answer,
         repeated: None,
         run: *run,
         lease: None,
         retry_after_ms: None,
+        payload: None,
     };
     match reserved {
         Reserved::Granted { repeated, run, lease } => {
-            let granted = ReserveAnswer { repeated: Some(repeated), lease: Some(lease), ..bare("granted", run) };
+            let granted =
+                ReserveAnswer { repeated: Some(repeated), lease: Some(lease), payload, ..bare("granted", run) };
             Ok(Reply::new(StatusCode::CREATED, &granted))
         }
         Reserved::Busy { run, retry_after_ms } => {

@@ -59,6 +59,21 @@ const OUT: &[Code] = &[
     Code::AnswerErased,
 ];
 
+/// What the inbound door answers. It knows no API key, and refuses no body for what is in it.
+const IN: &[Code] = &[
+    Code::UnknownSource,
+    Code::BadSignature,
+    Code::StaleSignature,
+    Code::BodyTooLarge,
+    Code::BodyIncomplete,
+    Code::BodyTimeout,
+    Code::UnsupportedMediaType,
+    Code::TooManyRequests,
+    Code::DatabaseUnavailable,
+    Code::CommitUnknown,
+    Code::Internal,
+];
+
 /// What an operation adds of its own.
 fn own(operation: &str) -> Vec<Code> {
     use Code::{
@@ -149,7 +164,7 @@ fn members(value: &mut Value) -> impl Iterator<Item = (&String, &mut Value)> {
 }
 
 fn add_problems(path: &str, method: &str, operation: &mut Value) {
-    if !path.starts_with("/v1/") && !path.starts_with("/out/") {
+    if !["/v1/", "/out/", "/in/"].iter().any(|ours| path.starts_with(ours)) {
         return;
     }
     let mut by_status: BTreeMap<u16, Vec<Code>> = BTreeMap::new();
@@ -162,6 +177,9 @@ fn add_problems(path: &str, method: &str, operation: &mut Value) {
 }
 
 fn codes(path: &str, method: &str, operation: &Value) -> Vec<Code> {
+    if path.starts_with("/in/") {
+        return IN.to_vec();
+    }
     let mut codes = CALLER.to_vec();
     // The door's body is nobody's to read.
     if operation.get("requestBody").is_some() && !path.starts_with("/out/") {

@@ -66,12 +66,14 @@ codes! {
     ReasonTooLong = "reason_too_long", BAD_REQUEST, "The reason is too long";
     NothingChanged = "nothing_changed", BAD_REQUEST, "The edit changes nothing";
     // Who calls.
+    BadSignature = "bad_signature", UNAUTHORIZED, "The signature is not the source's";
+    StaleSignature = "stale_signature", UNAUTHORIZED, "The signature is too old";
     Unauthorized = "unauthorized", UNAUTHORIZED, "Who calls is not known";
     Forbidden = "forbidden", FORBIDDEN, "The caller may not do this";
     OutNotAllowed = "out_not_allowed", FORBIDDEN, "This door does not let the request through";
     CrossSite = "cross_site", FORBIDDEN, "The request does not come from this site's own page";
     TooManyFailures = "too_many_failures", TOO_MANY_REQUESTS, "Too many failed authentications";
-    TooManyRequests = "too_many_requests", TOO_MANY_REQUESTS, "Too many requests with this API key";
+    TooManyRequests = "too_many_requests", TOO_MANY_REQUESTS, "Too many requests from one caller";
     LocalAccountsOff = "local_accounts_off", FORBIDDEN, "Local accounts are switched off";
     SignInExpired = "sign_in_expired", BAD_REQUEST, "This sign-in is over";
     SignInRefused = "sign_in_refused", FORBIDDEN, "The sign-in was not accepted";
@@ -85,6 +87,7 @@ codes! {
     // What is there now.
     NotFound = "not_found", NOT_FOUND, "There is nothing of this id";
     NoSuchPath = "no_such_path", NOT_FOUND, "There is nothing at this path";
+    UnknownSource = "unknown_source", NOT_FOUND, "There is no inbound door of this name";
     NoOut = "no_out", NOT_FOUND, "This provider has no outbound door";
     MethodNotAllowed = "method_not_allowed", METHOD_NOT_ALLOWED, "This path does not know this method";
     UnknownToken = "unknown_token", NOT_FOUND, "This link leads nowhere";

@@ -13,7 +13,7 @@ use effectgate_core::{
     budget::Budget,
     flow::{ApprovalPolicy, EffectPolicy, Flow, Impact, KeyFrom, LeaseBounds, Login, Retention, TargetRule},
     gate::Gate,
-    ids::{EffectType, FlowName, ProviderName, Tenant},
+    ids::{EffectType, FlowName, ProviderName, SourceName, Tenant},
     key::KeyPolicy,
     payload::IdentityRule,
     provider::{self as core_provider, Breaker, Class, Declared, Provider, Rate},
@@ -27,6 +27,7 @@ use effectgate_engine::{
     connect::{http::HttpLimits, tls::Tls},
     connector::Connector,
     connectors::{Auth, DoorSettings, HttpConnector, HttpSettings, KeyPlace},
+    inbound::SourcePolicy,
     notify::Channels,
     outbound::{OUT_TYPE, OutPolicy, OutRules},
     policy::{DispatcherPolicy, EffectRules, FlowPolicy, Policy, ProviderPolicy, SweeperPolicy},
@@ -78,6 +79,8 @@ pub struct Options {
     pub output_schema: Option<serde_json::Value>,
     /// Of the effect type `note`.
     pub note_schema: Option<serde_json::Value>,
+    pub payload_schema: Option<serde_json::Value>,
+    pub sources: fn() -> BTreeMap<SourceName, SourcePolicy>,
     pub identity: Vec<String>,
     pub workers: usize,
     pub batch: u32,
@@ -101,6 +104,8 @@ impl Default for Options {
             ceiling: Ceiling::On,
             output_schema: None,
             note_schema: None,
+            payload_schema: None,
+            sources: BTreeMap::new,
             identity: vec![String::new()],
             workers: 64,
             batch: 100,
@@ -218,12 +223,13 @@ fn policy(options: &Options, scripted: &Scripted) -> Policy {
         retention: options.retention,
         review_alert_ms: HOUR,
     };
-    let schema = options.output_schema.as_ref().map(compile);
-    let flow = FlowPolicy { flow, payload_schema: None, output_schema: schema, effects: compiled };
+    let schema_of = |value: &Option<serde_json::Value>| value.as_ref().map(compile);
+    let (payload_schema, output_schema) = (schema_of(&options.payload_schema), schema_of(&options.output_schema));
+    let flow = FlowPolicy { flow, payload_schema, output_schema, effects: compiled };
     Policy {
         flows: BTreeMap::from([(FlowName::new("ticket"), flow)]),
         providers: BTreeMap::from(providers),
-        sources: BTreeMap::new(),
+        sources: (options.sources)(),
         budgets: options.budgets.clone(),
         ceiling: options.ceiling,
         public_url: "http://gate.test".into(),
