@@ -57,10 +57,11 @@ pub(crate) async fn page() -> Response {
 }
 
 /// The order in which a reader meets them.
-const TAGS: [&str; 12] = [
+const TAGS: [&str; 13] = [
     "runs",
     "lease",
     "effects",
+    "inbound",
     "outbound",
     "tools",
     "approvals",
