@@ -122,16 +122,19 @@ impl Engine {
         match stored {
             Stored::Created { .. } => {
                 self.tell_pages(&Touched::of(&delivery.tenant, Topic::Runs));
+                if event.fault.is_none() && source.deliver.is_some() {
+                    self.nudges().deliverer.notify_one();
+                }
                 Ok(match event.fault {
                     None => Accepted::Queued { run: id },
                     Some(fault) => Accepted::Quarantined { run: id, fault },
                 })
             }
-            Stored::Exists { run, .. } => self.known(name, flow, event, &run).await,
+            Stored::Exists { run, .. } => self.known_event(name, flow, event, &run).await,
         }
     }
 
-    async fn known(&self, name: &SourceName, flow: &FlowPolicy, event: &Event, run: &Run) -> Result<Accepted> {
+    async fn known_event(&self, name: &SourceName, flow: &FlowPolicy, event: &Event, run: &Run) -> Result<Accepted> {
         let (id, state) = (run.id, run.state.as_str().to_owned());
         // What has none of the members that identified the run is another payload.
         let came = hash_for(run, flow, event.hash, Some(&event.json)).unwrap_or(event.hash);
