@@ -208,6 +208,67 @@ impl FromStr for ReplayId {
 }
 text_serde!(ReplayId);
 
+/// The id of a subscription: derived from the API key and the URL, so that registering again is the same one. Whoever
+/// knows it still needs the key.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SubscriptionId([u8; RUN_ID_BYTES]);
+
+impl SubscriptionId {
+    /// Derives the id from a key's public id and the URL. Each part is preceded by its length.
+    #[must_use]
+    pub fn derive(api_key: &str, url: &str) -> Self {
+        let mut hash = Sha256::new();
+        for part in ["subscription", api_key, url] {
+            hash.update((part.len() as u64).to_be_bytes());
+            hash.update(part.as_bytes());
+        }
+        let digest = hash.finalize();
+        let mut bytes = [0; RUN_ID_BYTES];
+        bytes.copy_from_slice(&digest[..RUN_ID_BYTES]);
+        Self(bytes)
+    }
+
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// Reads what [`as_bytes`](Self::as_bytes) gave; `None` if the length is wrong.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(Self)
+    }
+}
+
+impl fmt::Display for SubscriptionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "sub_{}", code_of(&self.0))
+    }
+}
+
+impl FromStr for SubscriptionId {
+    type Err = BadId;
+    fn from_str(text: &str) -> Result<Self, BadId> {
+        text.strip_prefix("sub_").and_then(bytes_of).map(Self).ok_or(BadId { wanted: "sub_" })
+    }
+}
+text_serde!(SubscriptionId);
+
+/// The name of one event: the run, the journal entry that tells of it, and its place among that entry's events. The
+/// same however often it is sent. No full stop in it: what is signed is put together with those.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EventId {
+    pub run: RunId,
+    pub seq: i64,
+    pub place: i32,
+}
+
+impl fmt::Display for EventId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "evt_{}{}-{}", self.run.code(), self.seq, self.place)
+    }
+}
+
 /// Names that are plain words with a type around them.
 macro_rules! name {
     ($(#[$doc:meta])* $name:ident) => {
@@ -296,6 +357,9 @@ mod tests {
         let replay = ReplayId::new([7; RUN_ID_BYTES]);
         assert_eq!(replay.to_string().parse(), Ok(replay));
         assert!(run().to_string().parse::<ReplayId>().is_err(), "a run is no plan");
+        let subscription = SubscriptionId::derive("k1", "http://n8n.test/webhook/a");
+        assert_eq!(subscription.to_string().parse(), Ok(subscription));
+        assert_ne!(subscription, SubscriptionId::derive("k1h", "ttp://n8n.test/webhook/a"));
     }
 
     #[test]

@@ -13,6 +13,7 @@ pub mod diff;
 pub mod digest;
 pub mod effect;
 pub mod ending;
+pub mod event;
 pub mod flow;
 pub mod gate;
 pub mod ids;

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ids::ApprovalId, time::Timestamp};
+use crate::{event::Event, ids::ApprovalId, time::Timestamp};
 
 /// What a notice is about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,6 +17,8 @@ pub enum NoticeKind {
     ApprovalClosed { approval: ApprovalId, audience: Vec<String> },
     /// Something went wrong or wants a look.
     Alert { alert: Alert, detail: String },
+    /// For subscriptions, not for people: what happened at that moment.
+    Events { at: Timestamp, events: Vec<Event> },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,6 +91,9 @@ impl Alert {
     }
 }
 
+/// Notices of one entry at most; what a notice's number is made with.
+pub(crate) const NOTICES_MAX: i64 = 16;
+
 /// One notice to deliver. Its identity within the run is the journal entry it belongs to and its place there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
@@ -131,7 +136,7 @@ impl Notice {
     /// A notice that belongs to the entry with number `seq`.
     #[must_use]
     pub fn new(seq: i64, place: u8, kind: NoticeKind, dedupe: impl Into<String>, now: Timestamp) -> Self {
-        let n = seq * 16 + i64::from(place);
+        let n = seq * NOTICES_MAX + i64::from(place);
         Self { n, kind, dedupe: dedupe.into(), due_at: now, attempts: 0, state: NoticeState::Pending }
     }
 }

@@ -23,6 +23,8 @@ pub struct Nudges {
     pub notifier: Arc<Notify>,
     /// Brings what came in at a source to its worker.
     pub deliverer: Arc<Notify>,
+    /// Sends events to subscriptions.
+    pub messenger: Arc<Notify>,
     health: Arc<Mutex<Health>>,
 }
 
@@ -93,6 +95,10 @@ impl Workers {
             let period = Duration::from_millis(policy.dispatcher.period_ms);
             tasks.spawn(run(engine.clone(), Worker::Deliverer, period, stopped.clone()));
         }
+        if policy.n8n.is_some() {
+            let period = Duration::from_millis(policy.sweeper.period_ms);
+            tasks.spawn(run(engine.clone(), Worker::Messenger, period, stopped.clone()));
+        }
         tasks.spawn(flush(engine.clone(), stopped.clone()));
         tasks.spawn(listen(engine.clone(), stopped));
         Self { stop, tasks, engine: engine.clone() }
@@ -124,6 +130,7 @@ enum Worker {
     Reconciler,
     Notifier,
     Deliverer,
+    Messenger,
 }
 
 impl Worker {
@@ -134,6 +141,7 @@ impl Worker {
             Self::Reconciler => "reconciler",
             Self::Notifier => "notifier",
             Self::Deliverer => "deliverer",
+            Self::Messenger => "messenger",
         }
     }
 
@@ -144,6 +152,7 @@ impl Worker {
             Self::Reconciler => &nudges.reconciler,
             Self::Notifier => &nudges.notifier,
             Self::Deliverer => &nudges.deliverer,
+            Self::Messenger => &nudges.messenger,
         }
     }
 }
@@ -189,12 +198,12 @@ async fn run(engine: Engine, worker: Worker, period: Duration, mut stopped: watc
     }
 }
 
-/// A message to people that hangs holds up no shutdown: its notice is claimed for some minutes and told then, perhaps
-/// twice. Other workers end their tick, because nobody may know how a cut one ended.
+/// A message that hangs, to people or to a subscription, holds up no shutdown: it is claimed for some minutes and told
+/// then, perhaps twice. Other workers end their tick, because nobody may know how a cut one ended.
 const LAST_MESSAGES: Duration = Duration::from_secs(3);
 
 async fn given_up(worker: Worker, mut stopped: watch::Receiver<bool>) {
-    if !matches!(worker, Worker::Notifier) || stopped.wait_for(|stop| *stop).await.is_err() {
+    if !matches!(worker, Worker::Notifier | Worker::Messenger) || stopped.wait_for(|stop| *stop).await.is_err() {
         return std::future::pending().await;
     }
     tokio::time::sleep(LAST_MESSAGES).await;
@@ -227,6 +236,7 @@ async fn tick(engine: &Engine, worker: Worker) -> Result<(String, bool), String>
             let report = engine.notify_tick().await.map_err(text)?;
             Ok((format!("{report:?}"), false))
         }
+        Worker::Messenger => engine.messenger_tick().await.map(|r| (format!("{r:?}"), false)).map_err(text),
     }
 }
 

@@ -56,6 +56,8 @@ pub(crate) struct Inner {
     pub waits: crate::waits::Waits,
     pub budgets: crate::budget::Budgets,
     pub lanes: crate::inbound::Lanes,
+    pub subscribers: crate::subscriptions::Known,
+    pub paces: crate::subscriptions::Paces,
 }
 
 /// How often an operation starts again because somebody else changed the run in between. A run is changed by one
@@ -86,6 +88,8 @@ impl Engine {
             waits: crate::waits::Waits::default(),
             budgets: crate::budget::Budgets::default(),
             lanes,
+            subscribers: crate::subscriptions::Known::default(),
+            paces: crate::subscriptions::Paces::default(),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -160,8 +164,9 @@ impl Engine {
         self.view(&agg).await
     }
 
-    /// Commits, with the flow's retention put in and the workers woken.
+    /// Commits, with its events and the flow's retention put in and the workers woken.
     pub(crate) async fn commit(&self, mut transition: Transition) -> Result<Commit> {
+        self.tell_events(&mut transition).await;
         if is_broken(Guard::Retention) {
             transition.retain(&FORGETFUL);
         } else if let Some(policy) = self.policy().flow(&transition.run.flow) {

@@ -19,6 +19,9 @@ pub enum EngineError {
     BadJson { pointer: String, error: JsonError },
     #[error("{detail}")]
     BadMember { pointer: String, detail: String },
+    /// An address that is not at a base of `[n8n]`. In words without the address: it may carry a signature.
+    #[error("{why}")]
+    UrlNotAllowed { pointer: &'static str, why: String },
     #[error("{0}")]
     BadLease(LeaseOutOfBounds),
     #[error("the payload breaks the flow's schema")]
@@ -94,6 +97,7 @@ impl EngineError {
             Self::BadKey(_) => "bad_key",
             Self::BadJson { error, .. } => error.code.as_str(),
             Self::BadMember { .. } => "bad_member",
+            Self::UrlNotAllowed { .. } => "url_not_allowed",
             Self::BadLease(_) => "bad_lease",
             Self::InvalidPayload { .. } => "invalid_payload",
             Self::InvalidOutput { .. } => "invalid_output",

@@ -68,6 +68,7 @@ impl Engine {
             api_key: None,
             user: None,
             replay: None,
+            subscription: None,
             notices: Vec::new(),
         };
         fill(&mut write);

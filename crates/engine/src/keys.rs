@@ -166,6 +166,8 @@ impl Engine {
 
     /// Revokes a key. A key that is revoked already stays as it is.
     ///
+    /// Its subscriptions end with it.
+    ///
     /// Guarantees: takes effect at once in the database; a server that has just used the key forgets it within seconds
     /// (see the web room's key cache).
     ///
@@ -180,6 +182,8 @@ impl Engine {
         let row = ApiKeyRow { revoked_at: Some(self.now()), ..row };
         let facts = facts! { "key" => row.public_id, "name" => row.name };
         self.house_entry(tenant, actor, EntryKind::KeyRevoked, &facts, |w| w.api_key = Some(row.clone())).await?;
+        // Not in the same transaction: whoever would send to one that is left looks at the key first, and ends it.
+        self.end_subscriptions_of(tenant, actor, public_id).await?;
         Ok(row)
     }
 

@@ -45,6 +45,7 @@ pub mod reserve;
 pub mod sessions;
 pub mod settle_run;
 pub mod sign_on;
+pub mod subscriptions;
 pub mod sweep;
 pub mod switch;
 pub mod tally;

@@ -18,7 +18,7 @@ use async_trait::async_trait;
 use effectgate_core::{
     digest::Digest,
     effect::{Attempt, Effect},
-    ids::{FlowName, ProviderName, ReplayId, RunId, SourceName, Tenant},
+    ids::{FlowName, ProviderName, ReplayId, RunId, SourceName, SubscriptionId, Tenant},
     journal::{Head, SealedEntry},
     notice::Notice,
     replay::ReplayFilter,
@@ -32,11 +32,12 @@ pub use error::StoreError;
 pub use postgres::{PgOptions, PgStore};
 pub use sqlite::{ClockFn, SqliteOptions, SqliteStore};
 pub use types::{
-    ApiKeyRow, ApprovalFilter, ApprovalItem, ChainHead, ChargeRow, Commit, Content, DueEffect, DueNotice, EffectFilter,
-    Gauge, Health, HouseCommit, HouseWrite, INBOX_COUNT_MAX, INBOX_MEMBERS_MAX, INBOX_ROLES_MAX, InboxFilter,
-    InboxOrder, JOURNAL_SEARCHED_MAX, JournalFilter, MATCHING_SCANNED_MAX, NewRun, Page, ProfileRow, ProfileSource,
-    Purged, ReplayFound, ReplayItem, ReplayItemState, ReplayRow, ReplayStage, ReplayWrite, Reserved, RunFilter,
-    RunOverdue, RunRef, SessionRow, TallyRow, TokenHit, UserRow,
+    ApiKeyRow, ApprovalFilter, ApprovalItem, ChainHead, ChargeRow, Commit, Content, DeliveryRow, DeliveryState,
+    DueEffect, DueNotice, EffectFilter, Gauge, Going, Health, Heard, HouseCommit, HouseWrite, INBOX_COUNT_MAX,
+    INBOX_MEMBERS_MAX, INBOX_ROLES_MAX, InboxFilter, InboxOrder, JOURNAL_SEARCHED_MAX, JournalFilter,
+    MATCHING_SCANNED_MAX, NewRun, Page, ProfileRow, ProfileSource, Purged, ReplayFound, ReplayItem, ReplayItemState,
+    ReplayRow, ReplayStage, ReplayWrite, Reserved, RunFilter, RunOverdue, RunRef, SessionRow, SubscriptionRow,
+    SubscriptionWrite, TallyRow, TokenHit, UserRow,
 };
 
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
@@ -248,6 +249,23 @@ pub trait Store: Send + Sync + 'static {
     async fn notice_settle(&self, run: RunId, notice: &Notice) -> Result<()>;
     /// True if a notice with this dedupe word was sent since `since`.
     async fn notice_sent_since(&self, dedupe: &str, since: Timestamp) -> Result<bool>;
+
+    /// A subscription by its id.
+    async fn subscription_find(&self, tenant: &Tenant, id: SubscriptionId) -> Result<Option<SubscriptionRow>>;
+    /// Every subscription, of a tenant or of all, the first made first. They are made and dropped by
+    /// [`house_commit`](Self::house_commit).
+    async fn subscription_list(&self, tenant: Option<&Tenant>) -> Result<Vec<SubscriptionRow>>;
+    /// Subscriptions of all tenants with a delivery that is due by the database's clock.
+    async fn subscription_due(&self) -> Result<Vec<SubscriptionRow>>;
+    /// Puts deliveries on their way, each where its subscription still is and it is not on its way already. Idempotent.
+    async fn delivery_add(&self, rows: &[DeliveryRow]) -> Result<()>;
+    /// A subscription's deliveries that are due by the database's clock, oldest due first.
+    async fn delivery_due(&self, subscription: SubscriptionId, limit: u32) -> Result<Vec<DeliveryRow>>;
+    /// Claims a delivery for sending until `until`: true for exactly one caller. Compare-and-set on `attempts`.
+    async fn delivery_claim(&self, due: &DeliveryRow, until: Timestamp) -> Result<bool>;
+    /// Writes how a delivery stands after a try, and what the other side made of it. The subscription as it is then;
+    /// `None` if it is gone.
+    async fn delivery_settle(&self, delivery: &DeliveryRow, heard: Heard) -> Result<Option<SubscriptionRow>>;
 
     /// Says that the database answers, with its clock and schema version.
     async fn health(&self) -> Result<Health>;

@@ -10,6 +10,7 @@ mod house;
 mod people;
 mod replays;
 mod run;
+mod subscriptions;
 
 use effectgate_core::{
     digest::Digest,
@@ -22,7 +23,7 @@ use crate::{
     types::{Page, RunRef},
 };
 
-pub(crate) use {approval::*, effect::*, house::*, people::*, replays::*, run::*};
+pub(crate) use {approval::*, effect::*, house::*, people::*, replays::*, run::*, subscriptions::*};
 
 /// A cell that does not have the type its column should have.
 #[derive(Debug)]

@@ -2,6 +2,7 @@
 
 mod people;
 mod replays;
+mod subscriptions;
 
 use effectgate_core::{
     approval::Approval,
@@ -23,6 +24,9 @@ pub use people::{
 pub use replays::{
     MATCHING_SCANNED_MAX, ReplayFound, ReplayItem, ReplayItemState, ReplayRow, ReplayStage, ReplayWrite,
 };
+
+pub(crate) use subscriptions::DELIVERED_KEPT_MS;
+pub use subscriptions::{DeliveryRow, DeliveryState, Going, Heard, SubscriptionRow, SubscriptionWrite};
 
 /// A run that is not there yet: its whole row, its first journal entry, its content.
 #[derive(Debug, Clone)]
@@ -191,6 +195,8 @@ pub struct HouseWrite {
     pub user: Option<UserRow>,
     /// A change of a replay plan. If it cannot be made (expired, started, ended by somebody else), nothing is.
     pub replay: Option<ReplayWrite>,
+    /// A change of a subscription. If it cannot be made (there is none to drop), nothing is.
+    pub subscription: Option<SubscriptionWrite>,
     pub notices: Vec<Notice>,
 }
 

@@ -14,7 +14,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 use crate::{
     api::{
         approvals, batch, claim, correct, decide, effects, ending, inline, journal, look, operate, proposal, renew,
-        replays, reserve, runs, session, switches, whoami,
+        replays, reserve, runs, session, subscriptions, switches, whoami,
     },
     app::App,
     auth::proxies,
@@ -56,6 +56,8 @@ pub(crate) fn api() -> OpenApiRouter<App> {
         .routes(routes!(replays::plan, replays::list))
         .routes(routes!(replays::get))
         .routes(routes!(replays::execute))
+        .routes(routes!(subscriptions::create, subscriptions::list))
+        .routes(routes!(subscriptions::delete))
         .routes(routes!(journal::verify))
         .routes(routes!(journal::export))
         .routes(routes!(session::open, session::close))

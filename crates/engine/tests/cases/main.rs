@@ -24,6 +24,7 @@ mod replay;
 mod reservation;
 mod retention;
 mod retry;
+mod subscriptions;
 mod weeks;
 mod wire;
 mod withdraw;

@@ -10,7 +10,7 @@ use effectgate_core::{
     retry::Backoff,
     switch::Ceiling,
 };
-use effectgate_engine::{connector::Connector, notify::Channels, outbound::OutPolicy, policy::AlertRoute};
+use effectgate_engine::{connector::Connector, n8n::N8n, notify::Channels, outbound::OutPolicy, policy::AlertRoute};
 
 use super::worker::WorkerAt;
 
@@ -64,6 +64,7 @@ pub struct Options {
     pub out: Option<OutPolicy>,
     /// The worker of the source `shop`, whose flow is `ticket`. None: there is no such source.
     pub worker: Option<WorkerAt>,
+    pub n8n: Option<Arc<N8n>>,
 }
 
 impl Default for Options {
@@ -105,6 +106,7 @@ impl Default for Options {
             backoff: Backoff { base_ms: 1_000, max_ms: 60_000 },
             out: None,
             worker: None,
+            n8n: None,
         }
     }
 }

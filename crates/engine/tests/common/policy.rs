@@ -58,7 +58,7 @@ pub fn policy(options: &Options, scripted: &Scripted) -> Policy {
         dispatcher: DispatcherPolicy { workers: 64, period_ms: 500, batch: options.batch },
         sweeper: SweeperPolicy { period_ms: 2_000, batch: options.sweep_batch, stuck_ms: 24 * HOUR },
         replay: effectgate_engine::replay::ReplayPolicy::default(),
-        n8n: None,
+        n8n: options.n8n.clone(),
     }
 }
 

@@ -16,7 +16,7 @@ use async_trait::async_trait;
 use effectgate_core::{
     digest::Digest,
     effect::{Attempt, Effect},
-    ids::{FlowName, ProviderName, ReplayId, RunId, SourceName, Tenant},
+    ids::{FlowName, ProviderName, ReplayId, RunId, SourceName, SubscriptionId, Tenant},
     journal::{Head, SealedEntry},
     notice::Notice,
     replay::ReplayFilter,
@@ -27,9 +27,10 @@ use effectgate_core::{
 };
 use effectgate_engine::clock::Clock as _;
 use effectgate_store::{
-    ApiKeyRow, ApprovalFilter, ApprovalItem, ChainHead, ChargeRow, Commit, Content, DueEffect, DueNotice, EffectFilter,
-    Gauge, Health, HouseCommit, HouseWrite, InboxFilter, JournalFilter, NewRun, Page, ProfileRow, Purged, ReplayFound,
-    ReplayItem, Reserved, Result, RunFilter, RunOverdue, RunRef, SessionRow, Store, TallyRow, TokenHit, UserRow,
+    ApiKeyRow, ApprovalFilter, ApprovalItem, ChainHead, ChargeRow, Commit, Content, DeliveryRow, DueEffect, DueNotice,
+    EffectFilter, Gauge, Health, Heard, HouseCommit, HouseWrite, InboxFilter, JournalFilter, NewRun, Page, ProfileRow,
+    Purged, ReplayFound, ReplayItem, Reserved, Result, RunFilter, RunOverdue, RunRef, SessionRow, Store,
+    SubscriptionRow, TallyRow, TokenHit, UserRow,
 };
 use tokio::sync::Notify;
 
@@ -295,6 +296,13 @@ reads! {
     notice_claim(due: &DueNotice, until: Timestamp) -> bool;
     notice_settle(run: RunId, notice: &Notice) -> ();
     notice_sent_since(dedupe: &str, since: Timestamp) -> bool;
+    subscription_find(tenant: &Tenant, id: SubscriptionId) -> Option<SubscriptionRow>;
+    subscription_list(tenant: Option<&Tenant>) -> Vec<SubscriptionRow>;
+    subscription_due() -> Vec<SubscriptionRow>;
+    delivery_add(rows: &[DeliveryRow]) -> ();
+    delivery_due(subscription: SubscriptionId, limit: u32) -> Vec<DeliveryRow>;
+    delivery_claim(due: &DeliveryRow, until: Timestamp) -> bool;
+    delivery_settle(delivery: &DeliveryRow, heard: Heard) -> Option<SubscriptionRow>;
     health() -> Health;
     gauges() -> Vec<Gauge>;
 }

@@ -14,7 +14,7 @@ use super::{
     journal::{self, ENTRIES},
     notice::{self, NOTICES},
     pool::{CONFLICTS_MAX, IN_THE_WAY, Pool, pause},
-    replay,
+    replay, subscription,
     tx::{self, Fault, now},
 };
 use crate::{
@@ -71,6 +71,12 @@ async fn attempt(link: &mut Link, write: &HouseWrite) -> Result<HouseCommit, Fau
     }
     if let Some(user) = &write.user {
         put_user(&transaction, user).await?;
+    }
+    if let Some(change) = &write.subscription
+        && !subscription::write(&transaction, &write.tenant, change).await?
+    {
+        transaction.rollback().await?;
+        return Ok(HouseCommit::Lost);
     }
     append(&transaction, house, write).await?;
     transaction.commit().await?;

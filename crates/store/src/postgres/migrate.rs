@@ -23,6 +23,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/postgres/0003_replays.sql"),
     include_str!("../../migrations/postgres/0004_budgets.sql"),
     include_str!("../../migrations/postgres/0005_inbound.sql"),
+    include_str!("../../migrations/postgres/0006_subscriptions.sql"),
 ];
 
 /// The migration that makes `asked`; what SQL alone cannot fill in is filled in beside it.

@@ -31,6 +31,7 @@ mod run;
 mod search;
 mod session;
 mod store;
+mod subscription;
 mod tally;
 mod tls;
 mod tx;

@@ -6,7 +6,7 @@ use tokio_postgres::NoTls;
 
 use super::{
     PgStore, approval, asked, charge, charged, commit, doubt, effect, health, house, journal, notice, profile, purge,
-    replay, reserve, run, search, session, tally,
+    replay, reserve, run, search, session, subscription, tally,
 };
 use crate::Store as _;
 
@@ -42,6 +42,12 @@ INSERT INTO sessions SELECT sha256(run_id), tenant, 'u' || created_at, '{}', 1, 
 INSERT INTO charges SELECT 's' || n % 500, n, n + 1, 1 FROM generate_series(1, 20000) n;
 INSERT INTO tallies SELECT 't' || n % 5, n / 50, 'x', n, 1 FROM generate_series(1, 20000) n;
 INSERT INTO profiles SELECT tenant, 'user:' || created_at, 'oidc', 'n', NULL, '[]', NULL, NULL, 1, 1 FROM runs;
+INSERT INTO api_keys SELECT 'k' || n, 't', 'n', decode(repeat('00', 32), 'hex'), '[]', '[]', 1, NULL
+  FROM generate_series(1, 20) n;
+INSERT INTO subscriptions SELECT set_byte(decode(repeat('00', 20), 'hex'), 0, n), 't', 'k' || n, 'u', '[]', NULL, 1, NULL,
+  NULL, 0, NULL FROM generate_series(1, 20) n;
+INSERT INTO deliveries SELECT set_byte(decode(repeat('00', 20), 'hex'), 0, created_at::int % 20 + 1), run_id, 1, 0, 'e', '',
+  CASE WHEN created_at % 100 < 97 THEN 'sent' ELSE 'pending' END, 1, created_at, created_at FROM runs;
 ANALYZE";
 
 /// By name; true for those that must follow an index.
@@ -113,6 +119,15 @@ fn statements() -> Vec<(&'static str, &'static str, bool)> {
         ("replay held", replay::HOLD, false),
         ("replays stalled", replay::STALLED, false),
         ("replays over", replay::DROP_OVER, false),
+        ("subscription", subscription::FIND, false),
+        ("subscription by id", subscription::BY_ID, false),
+        ("subscriptions", subscription::LIST, false),
+        ("subscriptions due", subscription::DUE_SUBSCRIPTIONS, true),
+        ("deliveries added", subscription::ADD_SQL.as_str(), true),
+        ("deliveries due", subscription::DUE, true),
+        ("delivery claimed", subscription::CLAIM, true),
+        ("delivery settled", subscription::SETTLE, true),
+        ("deliveries over", subscription::DROP_OVER, true),
     ]
     .into_iter()
     .chain(search::STATEMENTS.map(|(name, sql)| (name, sql, true)))
@@ -166,6 +181,7 @@ async fn every_statement_prepares_and_follows_an_index() {
                 "sessions",
                 "tallies",
                 "profiles",
+                "deliveries",
             ]
             .iter()
             .any(|table| line.contains(&format!("Seq Scan on {table}")))

@@ -17,7 +17,7 @@ use super::{
     charge,
     columns::{Kind::*, Rows, Shape, expand, params},
     pool::Pool,
-    replay,
+    replay, subscription,
     tx::{self, moment, now},
 };
 use crate::{
@@ -35,6 +35,7 @@ pub(super) async fn purge(pool: &Pool, limit: u32) -> Result<Purged> {
     pool.write(DROP_SESSIONS, &[&limit]).await?;
     replay::purge(pool, limit).await?;
     charge::drop_over(pool, limit_rows).await?;
+    subscription::purge(pool, limit_rows).await?;
     Ok(Purged { runs, contents })
 }
 

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use effectgate_core::{
     digest::Digest,
     effect::{Attempt, Effect},
-    ids::{FlowName, ProviderName, ReplayId, RunId, SourceName, Tenant},
+    ids::{FlowName, ProviderName, ReplayId, RunId, SourceName, SubscriptionId, Tenant},
     journal::{Head, SealedEntry},
     notice::Notice,
     replay::ReplayFilter,
@@ -16,15 +16,15 @@ use effectgate_core::{
 
 use super::{
     PgStore, approval, asked, charge, effect, health, house, journal, notice, profile, purge, replay, run, search,
-    session, tally,
+    session, subscription, tally,
 };
 use crate::{
     Result, Store,
     types::{
-        ApiKeyRow, ApprovalFilter, ApprovalItem, ChainHead, ChargeRow, Commit, Content, DueEffect, DueNotice,
-        EffectFilter, Gauge, Health, HouseCommit, HouseWrite, InboxFilter, JournalFilter, NewRun, Page, ProfileRow,
-        Purged, ReplayFound, ReplayItem, Reserved, RunFilter, RunOverdue, RunRef, SessionRow, TallyRow, TokenHit,
-        UserRow,
+        ApiKeyRow, ApprovalFilter, ApprovalItem, ChainHead, ChargeRow, Commit, Content, DeliveryRow, DueEffect,
+        DueNotice, EffectFilter, Gauge, Health, Heard, HouseCommit, HouseWrite, InboxFilter, JournalFilter, NewRun,
+        Page, ProfileRow, Purged, ReplayFound, ReplayItem, Reserved, RunFilter, RunOverdue, RunRef, SessionRow,
+        SubscriptionRow, TallyRow, TokenHit, UserRow,
     },
 };
 
@@ -208,6 +208,27 @@ impl Store for PgStore {
     }
     async fn notice_sent_since(&self, dedupe: &str, since: Timestamp) -> Result<bool> {
         notice::sent_since(&self.pool, dedupe, since).await
+    }
+    async fn subscription_find(&self, tenant: &Tenant, id: SubscriptionId) -> Result<Option<SubscriptionRow>> {
+        subscription::find(&self.pool, tenant, id).await
+    }
+    async fn subscription_list(&self, tenant: Option<&Tenant>) -> Result<Vec<SubscriptionRow>> {
+        subscription::list(&self.pool, tenant).await
+    }
+    async fn subscription_due(&self) -> Result<Vec<SubscriptionRow>> {
+        subscription::due_subscriptions(&self.pool).await
+    }
+    async fn delivery_add(&self, rows: &[DeliveryRow]) -> Result<()> {
+        subscription::add(&self.pool, rows).await
+    }
+    async fn delivery_due(&self, subscription: SubscriptionId, limit: u32) -> Result<Vec<DeliveryRow>> {
+        subscription::due(&self.pool, subscription, limit).await
+    }
+    async fn delivery_claim(&self, due: &DeliveryRow, until: Timestamp) -> Result<bool> {
+        subscription::claim(&self.pool, due, until).await
+    }
+    async fn delivery_settle(&self, delivery: &DeliveryRow, heard: Heard) -> Result<Option<SubscriptionRow>> {
+        subscription::settle(&self.pool, delivery, heard).await
     }
     async fn health(&self) -> Result<Health> {
         health::health(&self.pool).await

@@ -7,7 +7,7 @@ use effectgate_core::{
 };
 use rusqlite::{named_params, params};
 
-use super::{journal, notice, replay, tx::Tx};
+use super::{journal, notice, replay, subscription, tx::Tx};
 use crate::{
     Result, StoreError,
     row::{self, api_key_columns, switch_columns, user_columns},
@@ -27,6 +27,7 @@ pub(super) fn head(tx: &Tx<'_>, house: RunId) -> Result<Head> {
 pub(super) fn commit(tx: &Tx<'_>, write: &HouseWrite) -> Result<HouseCommit> {
     let house = RunId::house(&write.tenant);
     let may = write.replay.as_ref().map_or(Ok(true), |change| replay::may(tx, &write.tenant, change))?;
+    let may = may && write.subscription.as_ref().map_or(Ok(true), |w| subscription::may(tx, &write.tenant, w))?;
     if !may || !move_head(tx, house, write)? {
         return Ok(HouseCommit::Lost);
     }
@@ -39,6 +40,9 @@ pub(super) fn commit(tx: &Tx<'_>, write: &HouseWrite) -> Result<HouseCommit> {
     }
     if let Some(user) = &write.user {
         put_user(tx, user)?;
+    }
+    if let Some(change) = &write.subscription {
+        subscription::write(tx, &write.tenant, change)?;
     }
     for told in &write.notices {
         notice::write(tx, &write.tenant, house, told)?;

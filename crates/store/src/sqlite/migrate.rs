@@ -17,6 +17,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite/0003_replays.sql"),
     include_str!("../../migrations/sqlite/0004_budgets.sql"),
     include_str!("../../migrations/sqlite/0005_inbound.sql"),
+    include_str!("../../migrations/sqlite/0006_subscriptions.sql"),
 ];
 
 /// The migration that makes `asked`; what SQL alone cannot fill in is filled in beside it.

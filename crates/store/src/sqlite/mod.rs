@@ -25,6 +25,7 @@ mod run;
 mod search;
 mod session;
 mod store;
+mod subscription;
 mod tally;
 mod tx;
 mod writer;

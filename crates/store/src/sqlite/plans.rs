@@ -5,7 +5,7 @@ use rusqlite::Connection;
 
 use super::{
     approval, asked, charge, clock, effect, health, journal, migrate, notice, purge, replay, run, search, session,
-    tally,
+    subscription, tally,
 };
 
 fn plan(conn: &Connection, sql: &str) -> Vec<String> {
@@ -85,6 +85,11 @@ fn no_periodic_statement_reads_a_whole_table() {
         ("replay items", replay::ITEMS),
         ("replay items that wait", replay::WAITING),
         ("replays stalled", replay::STALLED),
+        ("subscription", subscription::FIND),
+        ("subscription by id", subscription::BY_ID),
+        ("subscriptions due", subscription::DUE_SUBSCRIPTIONS),
+        ("deliveries due", subscription::DUE),
+        ("deliveries over", subscription::DROP_OVER),
     ];
     for (name, sql) in statements.into_iter().chain(search::STATEMENTS) {
         let plan = plan(&conn, sql);
@@ -106,6 +111,8 @@ fn no_periodic_statement_reads_a_whole_table() {
                     " y",
                     " g",
                     "charges",
+                    "deliveries",
+                    " d",
                 ]
                 .iter()
                 .any(|t| line.ends_with(t))

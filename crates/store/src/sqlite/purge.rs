@@ -5,7 +5,7 @@ use effectgate_core::{journal::Head, time::Timestamp};
 use rusqlite::{Row, params};
 
 use super::{
-    charge, journal, replay,
+    charge, journal, replay, subscription,
     tx::{Tx, failed},
 };
 use crate::{
@@ -28,6 +28,7 @@ pub(super) fn purge(tx: &Tx<'_>, limit: u32) -> Result<Purged> {
     replay::purge(tx, limit)?;
     tx.run(DROP_SESSIONS, params![tx.now.micros(), limit])?;
     charge::drop_over(tx, limit)?;
+    subscription::purge(tx, limit)?;
     Ok(Purged { runs: runs.len() as u64, contents: contents.len() as u64 })
 }
 

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use effectgate_core::{
     digest::Digest,
     effect::{Attempt, Effect},
-    ids::{FlowName, ProviderName, ReplayId, RunId, SourceName, Tenant},
+    ids::{FlowName, ProviderName, ReplayId, RunId, SourceName, SubscriptionId, Tenant},
     journal::{Head, SealedEntry},
     notice::Notice,
     replay::ReplayFilter,
@@ -16,15 +16,15 @@ use effectgate_core::{
 
 use super::{
     SqliteStore, approval, asked, charge, commit, effect, health, house, journal, notice, profile, purge, replay, run,
-    search, session, tally,
+    search, session, subscription, tally,
 };
 use crate::{
     Result, Store,
     types::{
-        ApiKeyRow, ApprovalFilter, ApprovalItem, ChainHead, ChargeRow, Commit, Content, DueEffect, DueNotice,
-        EffectFilter, Gauge, Health, HouseCommit, HouseWrite, InboxFilter, JournalFilter, NewRun, Page, ProfileRow,
-        Purged, ReplayFound, ReplayItem, Reserved, RunFilter, RunOverdue, RunRef, SessionRow, TallyRow, TokenHit,
-        UserRow,
+        ApiKeyRow, ApprovalFilter, ApprovalItem, ChainHead, ChargeRow, Commit, Content, DeliveryRow, DueEffect,
+        DueNotice, EffectFilter, Gauge, Health, Heard, HouseCommit, HouseWrite, InboxFilter, JournalFilter, NewRun,
+        Page, ProfileRow, Purged, ReplayFound, ReplayItem, Reserved, RunFilter, RunOverdue, RunRef, SessionRow,
+        SubscriptionRow, TallyRow, TokenHit, UserRow,
     },
 };
 
@@ -247,6 +247,32 @@ impl Store for SqliteStore {
     async fn notice_sent_since(&self, dedupe: &str, since: Timestamp) -> Result<bool> {
         let dedupe = dedupe.to_owned();
         self.pool.read(move |tx| notice::sent_since(tx, &dedupe, since)).await
+    }
+    async fn subscription_find(&self, tenant: &Tenant, id: SubscriptionId) -> Result<Option<SubscriptionRow>> {
+        let tenant = tenant.clone();
+        self.pool.read(move |tx| subscription::find(tx, &tenant, id)).await
+    }
+    async fn subscription_list(&self, tenant: Option<&Tenant>) -> Result<Vec<SubscriptionRow>> {
+        let tenant = tenant.cloned();
+        self.pool.read(move |tx| subscription::list(tx, tenant.as_ref())).await
+    }
+    async fn subscription_due(&self) -> Result<Vec<SubscriptionRow>> {
+        self.pool.read(subscription::due_subscriptions).await
+    }
+    async fn delivery_add(&self, rows: &[DeliveryRow]) -> Result<()> {
+        let rows = rows.to_vec();
+        self.pool.write(move |tx| subscription::add(tx, &rows)).await
+    }
+    async fn delivery_due(&self, subscription: SubscriptionId, limit: u32) -> Result<Vec<DeliveryRow>> {
+        self.pool.read(move |tx| subscription::due(tx, subscription, limit)).await
+    }
+    async fn delivery_claim(&self, due: &DeliveryRow, until: Timestamp) -> Result<bool> {
+        let due = due.clone();
+        self.pool.write(move |tx| subscription::claim(tx, &due, until)).await
+    }
+    async fn delivery_settle(&self, delivery: &DeliveryRow, heard: Heard) -> Result<Option<SubscriptionRow>> {
+        let delivery = delivery.clone();
+        self.pool.write(move |tx| subscription::settle(tx, &delivery, heard)).await
     }
     async fn health(&self) -> Result<Health> {
         self.pool.read(health::health).await

@@ -344,6 +344,7 @@ pub fn house(tenant: &Tenant, head: Head, now: Timestamp) -> HouseWrite {
         api_key: None,
         user: None,
         replay: None,
+        subscription: None,
         notices: vec![],
     }
 }

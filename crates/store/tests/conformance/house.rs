@@ -126,7 +126,7 @@ pub async fn a_failed_change_writes_nothing(bench: &impl Bench) {
     assert!(store.api_key_none().await.unwrap() && store.notice_due(9).await.unwrap().is_empty());
 }
 
-fn api_key(public_id: &str, tenant: &Tenant, now: Timestamp) -> ApiKeyRow {
+pub fn api_key(public_id: &str, tenant: &Tenant, now: Timestamp) -> ApiKeyRow {
     ApiKeyRow {
         public_id: public_id.into(),
         tenant: tenant.clone(),

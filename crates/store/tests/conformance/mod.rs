@@ -26,6 +26,7 @@ pub mod replay;
 pub mod reserve;
 pub mod run;
 pub mod search;
+pub mod subscription;
 
 use std::sync::Arc;
 
@@ -80,6 +81,8 @@ pub const TIMES: &[(&str, &[&str])] = &[
     ("sessions", &["created_at", "seen_at", "expires_at"]),
     ("replays", &["made_at", "expires_at", "started_at", "ended_at", "held_until", "purge_after"]),
     ("profiles", &["created_at", "seen_at"]),
+    ("subscriptions", &["created_at", "failing_since", "gone_since", "last_delivered_at"]),
+    ("deliveries", &["due_at", "created_at"]),
 ];
 
 /// Makes a test of every function of the suite, for one bench.
@@ -216,6 +219,15 @@ macro_rules! conformance {
                 a_notice_is_claimed_by_one
                 a_settled_notice_stays_settled
                 a_sent_word_is_known_since_its_moment
+            }
+            subscription {
+                a_subscription_is_kept_with_its_entry_and_replaced_by_its_id
+                a_subscription_that_is_gone_is_dropped_by_nobody
+                a_delivery_is_added_once_and_due_by_its_subscription
+                a_delivery_is_claimed_by_one_and_settled_for_good
+                how_sending_goes_is_counted_where_it_stands
+                what_was_delivered_is_forgotten_after_a_day
+                a_subscription_of_a_key_that_is_not_there_is_refused
             }
             replay {
                 a_plan_is_kept_with_its_items_or_not_at_all

@@ -20,6 +20,7 @@ mod reply;
 pub(crate) mod reserve;
 pub(crate) mod runs;
 pub(crate) mod session;
+pub(crate) mod subscriptions;
 pub(crate) mod switches;
 pub(crate) mod whoami;
 

@@ -1,7 +1,7 @@
 //! What a route asks of its caller, said in its signature: `Allowed<Operate>` is an identity that holds the scope. It is
 //! extracted before the body, so nobody without the right is told anything about their request.
 
-use std::{marker::PhantomData, net::IpAddr};
+use std::{marker::PhantomData, net::IpAddr, sync::Arc};
 
 use axum::extract::FromRequestParts;
 use effectgate_core::{
@@ -160,6 +160,26 @@ impl<N: Need> FromRequestParts<App> for OrPerson<N> {
             who.need(N::ANY_OF)?;
         }
         Ok(Self { who, need: PhantomData })
+    }
+}
+
+/// An API key that holds one of the scopes that `N` names. People are refused, whatever their roles: what is made here
+/// belongs to a key.
+pub(crate) struct OfKey<N> {
+    pub who: Identity,
+    pub key: Arc<KeyIdentity>,
+    need: PhantomData<N>,
+}
+
+impl<N: Need> FromRequestParts<App> for OfKey<N> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
+        let who = Allowed::<N>::from_request_parts(parts, app).await?.who;
+        match &who {
+            Identity::ApiKey(key) => Ok(Self { key: Arc::clone(key), who, need: PhantomData }),
+            Identity::Person(_) => Err(Problem::new(Code::Forbidden, "this wants an API key; a person has none")),
+        }
     }
 }
 

@@ -96,6 +96,7 @@ fn own(operation: &str) -> Vec<Code> {
         "correct_run" => (&[BadKey, CorrectionKey, InvalidPayload, PayloadConflict, UnknownFlow, WrongState], true),
         "plan_replay" => (&[UnknownFlow], true),
         "execute_replay" => (&[ReplayExpired, Code::ReasonTooLong], false),
+        "subscribe" => (&[Code::UrlNotAllowed, UnknownFlow], false),
         "turn_switch" => (&[], true),
         "decide" => (
             &[

@@ -92,6 +92,7 @@ codes! {
     MethodNotAllowed = "method_not_allowed", METHOD_NOT_ALLOWED, "This path does not know this method";
     UnknownToken = "unknown_token", NOT_FOUND, "This link leads nowhere";
     PayloadConflict = "payload_conflict", UNPROCESSABLE_ENTITY, "The key stands for another payload";
+    UrlNotAllowed = "url_not_allowed", UNPROCESSABLE_ENTITY, "The gate may not call this address";
     InvalidOutput = "invalid_output", UNPROCESSABLE_ENTITY, "The output or its effects are invalid";
     InvalidEdit = "invalid_edit", UNPROCESSABLE_ENTITY, "The edited effects are invalid";
     EffectDiffers = "effect_differs", UNPROCESSABLE_ENTITY, "The effect was begun with another payload";

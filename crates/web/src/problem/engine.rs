@@ -26,6 +26,7 @@ impl From<EngineError> for Problem {
                 .with("errors", &findings)
                 .with("repairs_left", &repairs_left)
                 .with("run", &run),
+            EngineError::UrlNotAllowed { pointer, .. } => Self::new(Code::UrlNotAllowed, said).at(pointer),
             EngineError::NotFound(_) => Self::new(Code::NotFound, said),
             EngineError::LeaseLost { run } => Self::new(Code::LeaseLost, said).with("run", &run),
             EngineError::EffectsOpen { run } => Self::new(Code::EffectsOpen, said).with("run", &run),
