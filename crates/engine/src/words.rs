@@ -130,6 +130,21 @@ pub(crate) fn of(kind: &str, facts: &Value, target: &str) -> String {
             fact("held_already"),
             fact("in_flight")
         ),
+        "subscription_created" | "subscription_changed" => {
+            let flow = fact("flow");
+            let of = if flow.is_empty() { String::new() } else { format!(" of {flow}") };
+            let verb = if kind == "subscription_created" { "subscribed" } else { "changed the subscription of" };
+            format!("{verb} {} to {}{of}", fact("to"), fact("events"))
+        }
+        "subscription_dropped" => format!(
+            "dropped the subscription of {}{}",
+            fact("to"),
+            match fact("reason").as_str() {
+                "gone" => " (nobody was there for ten minutes)",
+                "key_revoked" => " (its API key was revoked)",
+                _ => "",
+            }
+        ),
         "key_created" | "key_revoked" | "user_created" | "user_changed" => {
             format!("{} {}", kind.replace('_', " "), fact("name"))
         }

@@ -20,6 +20,7 @@ mod replay;
 mod review;
 mod runs;
 mod serve;
+mod subscriptions;
 mod switch;
 mod user;
 
@@ -76,6 +77,8 @@ pub(crate) enum Command {
     Approve(approve::Args),
     /// Show the kill switch, and turn it
     Switch(switch::Args),
+    /// Who hears of events: list them, drop one
+    Subscriptions(subscriptions::Args),
     /// Verify or export the journal
     Journal(journal::Args),
     /// Hold the readiness list against a gate from outside: --self for a throwaway one, or a running one
@@ -122,6 +125,7 @@ pub(crate) async fn run(cli: Cli) -> Result {
         Command::Correct(args) => correct::run(args, out).await,
         Command::Approve(args) => approve::run(args, out).await,
         Command::Switch(args) => switch::run(args, out).await,
+        Command::Subscriptions(args) => subscriptions::run(args, out).await,
         Command::Journal(args) => journal::run(args, &here).await,
         Command::Certify(args) => certify::run(*args, out).await,
         Command::Providers(args) => providers::run(&args, out),

@@ -636,3 +636,21 @@ async fn without_n8n_in_the_config_nothing_is_sent_and_what_waits_goes_out_when_
     deliver(&world.engine).await;
     assert_eq!(house.n8n.ledger().requests.len(), 1);
 }
+
+#[tokio::test]
+async fn what_only_adds_to_the_record_is_told_to_nobody() {
+    let house = House::with(asks()).await;
+    house.subscribe(&ALL).await;
+    let held = waiting(&house, "k").await;
+    house.told().await;
+
+    house.world.clock.advance_ms(9 * HOUR);
+    house.world.engine.sweep_tick().await.unwrap();
+    assert!(house.world.kinds(held.run.id).await.contains(&"approval_reminded".to_owned()));
+    assert_eq!(house.told().await, ["approval.requested"], "a reminder is no new question");
+
+    house.world.decide(held.run.id, &lead("anna"), Verdict::Reject).await.unwrap();
+    let late = house.world.decide(held.run.id, &lead("bo"), Verdict::Approve).await;
+    assert!(late.is_err());
+    assert_eq!(house.told().await[1..], ["approval.decided", "run.failed"], "a refused click is none");
+}
