@@ -68,6 +68,7 @@ const TAGS: [&str; 13] = [
     "switches",
     "replays",
     "journal",
+    "subscriptions",
     "access",
     "health",
     "",
