@@ -57,7 +57,7 @@ pub(crate) async fn page() -> Response {
 }
 
 /// The order in which a reader meets them.
-const TAGS: [&str; 13] = [
+const TAGS: [&str; 14] = [
     "runs",
     "lease",
     "effects",
