@@ -5,8 +5,9 @@ use std::io::IsTerminal as _;
 
 use tracing_subscriber::{EnvFilter, fmt, layer::SubscriberExt as _, util::SubscriberInitExt as _};
 
-/// The server says what it does; the other commands only what is wrong.
-const SERVER: &str = "info";
+/// The server says what it does; the other commands only what is wrong. The SDK of MCP says three lines for each message
+/// of a client, and warns of what a client got wrong.
+const SERVER: &str = "info,rmcp=error";
 const COMMAND: &str = "warn";
 
 /// Starts the log of this process. A filter that cannot be read is said so and the default taken.

@@ -62,6 +62,7 @@ pub(crate) fn api() -> OpenApiRouter<App> {
         .routes(routes!(journal::export))
         .routes(routes!(session::open, session::close))
         .routes(routes!(tools::rest::call))
+        .routes(routes!(tools::mcp::serve))
         .routes(routes!(whoami::whoami))
         .routes(routes!(inbound::accept))
         .routes(routes!(health::healthz))

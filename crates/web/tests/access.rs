@@ -19,7 +19,7 @@ const READERS: &[KeyScope] = &[Worker, Viewer, Approver, Operator, Auditor, Swit
 fn opens(operation: &str) -> &'static [KeyScope] {
     match operation {
         "reserve" | "reserve_batch" | "claim" | "renew" | "propose" | "complete" | "fail" | "begin_effect"
-        | "settle_effect" | "send_out" | "call_tool" => &[Worker, Admin],
+        | "settle_effect" | "send_out" | "call_tool" | "serve_mcp" => &[Worker, Admin],
         "find_runs" | "get_run" | "explain_run" | "read_journal" | "find_effects" | "get_effect" | "list_switches"
         | "list_replays" | "get_replay" | "list_corrections" | "whoami" => READERS,
         "find_approvals" => &[Viewer, Approver, Operator, Auditor, SwitchOwner, Admin],

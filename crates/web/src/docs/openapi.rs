@@ -118,6 +118,7 @@ fn own(operation: &str) -> Vec<Code> {
         "sign_in" => (&[LocalAccountsOff], false),
         "send_out" => (OUT, false),
         "call_tool" => (&[Code::NotFound, Code::MissingKey, BadKey], false),
+        "serve_mcp" => (&[Code::NotFound], false),
         _ => (&[], false),
     };
     own.iter().chain(if reason { REASON } else { &[] }).copied().collect()
@@ -165,7 +166,7 @@ fn members(value: &mut Value) -> impl Iterator<Item = (&String, &mut Value)> {
 }
 
 fn add_problems(path: &str, method: &str, operation: &mut Value) {
-    if !["/v1/", "/out/", "/in/"].iter().any(|ours| path.starts_with(ours)) {
+    if !["/v1/", "/out/", "/in/", "/mcp/"].iter().any(|ours| path.starts_with(ours)) {
         return;
     }
     let mut by_status: BTreeMap<u16, Vec<Code>> = BTreeMap::new();

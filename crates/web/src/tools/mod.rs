@@ -5,6 +5,7 @@
 //! The work runs in a task of its own and is waited for here, so a caller that hangs up loses its answer and nothing else.
 
 mod asked;
+pub(crate) mod mcp;
 pub(crate) mod rest;
 
 use std::time::Duration;

@@ -81,6 +81,8 @@ pub struct Options {
     pub note_schema: Option<serde_json::Value>,
     pub payload_schema: Option<serde_json::Value>,
     pub sources: fn() -> BTreeMap<SourceName, SourcePolicy>,
+    /// There is an effect type `create_refund`, whose target lies in the payload.
+    pub refunds: bool,
     pub identity: Vec<String>,
     pub workers: usize,
     pub batch: u32,
@@ -106,6 +108,7 @@ impl Default for Options {
             note_schema: None,
             payload_schema: None,
             sources: BTreeMap::new,
+            refunds: false,
             identity: vec![String::new()],
             workers: 64,
             batch: 100,
@@ -185,6 +188,10 @@ fn policy(options: &Options, scripted: &Scripted) -> Policy {
     let mut effects = BTreeMap::from([(EffectType::new("note"), note), (EffectType::new("mail"), effect("other"))]);
     if options.door.is_some() {
         effects.insert(EffectType::new(OUT_TYPE), effect("crm"));
+    }
+    if options.refunds {
+        let target = TargetRule::Payload("/order".into());
+        effects.insert(EffectType::new("create_refund"), EffectPolicy { target, ..effect("crm") });
     }
     let compile = |schema: &serde_json::Value| effectgate_rules::schema::Schema::compile(schema).unwrap();
     let rules = |effect: &EffectPolicy| EffectRules {

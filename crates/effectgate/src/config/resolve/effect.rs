@@ -37,6 +37,7 @@ pub(super) fn effect(
     pointer(judge, &format!("{at}.to"), effect.to.as_deref());
     pointer(judge, &format!("{at}.payload_from"), effect.payload_from.as_deref());
     misplaced(judge, at, effect);
+    description(judge, at, effect);
     let schema = Schemas::read(judge, &format!("{at}.payload_schema"), effect.payload_schema.as_deref());
     let gate = gate(judge, at, effect);
     let rules = effect.exceptions.iter().flat_map(|exceptions| &exceptions.rules).enumerate();
@@ -87,6 +88,17 @@ fn provider(judge: &mut Judge<'_>, config: &Config, at: &str, name: &str, effect
 fn pointer(judge: &mut Judge<'_>, at: &str, pointer: Option<&str>) {
     if let Some(pointer) = pointer.filter(|pointer| !is_pointer(pointer)) {
         judge.refuse(at, format!("{pointer:?} is no JSON Pointer"), "Begin it with /, as in /customer/email.");
+    }
+}
+
+/// A model reads it at every turn of every agent: a sentence or two, not a page.
+const DESCRIPTION_CHARS_MAX: usize = 1_000;
+
+fn description(judge: &mut Judge<'_>, at: &str, effect: &EffectConfig) {
+    let Some(text) = &effect.description else { return };
+    if text.trim().is_empty() || text.chars().count() > DESCRIPTION_CHARS_MAX {
+        let what = format!("a description has 1 to {DESCRIPTION_CHARS_MAX} characters");
+        judge.refuse(&format!("{at}.description"), what, "Say in a sentence or two what the tool does.");
     }
 }
 

@@ -48,6 +48,8 @@ fn a_config_that_cannot_be_safe_does_not_start() {
         (&[("body_bytes_max = 1_048_576", "body_bytes_max = 9_999_999_999")], "server.body_bytes_max", "outside"),
         (&[("listen = \"127.0.0.1:8787\"", "listen = \"localhost\"")], "server.listen", "not an address and port"),
         (&[("public_url = \"http://127.0.0.1:8787\" ", "public_url = \"gate.example.com\" ")], "server.public_url", "link"),
+        (&[("# tool_wait_ms = 20_000 ", "tool_wait_ms = 60_000 ")], "server.tool_wait_ms", "outside"),
+        (&[("# description = \"…\" ", "description = \" \" ")], ".effects.customer_mail.description", "1 to 1000 characters"),
         (&[("sqlite:effectgate.db", "mysql://db")], "database.url", "neither sqlite: nor postgres"),
         (&[("sqlite:effectgate.db", "sqlite::memory:")], "database.url", "no file"),
         (&[("workers = 4 ", "workers = 0 ")], "dispatcher.workers", "outside"),
