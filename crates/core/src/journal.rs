@@ -47,6 +47,7 @@ kinds! {
     ApprovalEscalated = "approval_escalated",
     ApprovalExpired = "approval_expired",
     ApprovalWithdrawn = "approval_withdrawn",
+    ResumeAsked = "resume_asked",
     EffectQueued = "effect_queued",
     EffectBegun = "effect_begun",
     BudgetUsedUp = "budget_used_up",

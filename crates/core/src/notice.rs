@@ -15,6 +15,9 @@ pub enum NoticeKind {
     ApprovalRest { approval: ApprovalId, audience: Vec<String>, urgency: Urgency },
     /// Tell those who were asked that it ended, because nobody decided.
     ApprovalClosed { approval: ApprovalId, audience: Vec<String> },
+    /// Tell an execution that waits for an approval of its end, at the place with this number. The notifier makes a run of
+    /// it, whose effect is the call.
+    Resume { approval: ApprovalId, n: u32 },
     /// Something went wrong or wants a look.
     Alert { alert: Alert, detail: String },
     /// For subscriptions, not for people: what happened at that moment.
@@ -131,6 +134,9 @@ impl NoticeState {
         [Self::Pending, Self::Sent, Self::Undeliverable].into_iter().find(|s| s.as_str() == word)
     }
 }
+
+/// The place of [`NoticeKind::Resume`] at an entry: others count up from 0 and are a few.
+pub const RESUME_PLACE: u8 = 8;
 
 impl Notice {
     /// A notice that belongs to the entry with number `seq`.

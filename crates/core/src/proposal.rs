@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     actor::{Actor, Subject},
-    approval::{Approval, ApprovalState, Terms},
+    approval::{Approval, ApprovalState, Resume, Terms},
     digest::Digest,
     effect::{Effect, EffectState, Executor, decided_hash, provider_key},
     ending::EndRefused,
@@ -63,6 +63,8 @@ pub struct Valid {
     pub content: ContentWrite,
     /// True if the JSON had to be taken out of surrounding text.
     pub extracted: bool,
+    /// Where an execution waits for the approval, should there be one.
+    pub resume: Option<Resume>,
 }
 
 /// The hash an approval is bound to: over every effect, in order.
@@ -204,6 +206,7 @@ fn terms(
         caller_delivers: policy.link_in_answer,
         undeliverable: false,
         withdrawn: None,
+        resumes: valid.resume.clone().into_iter().collect(),
     }
 }
 
@@ -217,7 +220,7 @@ fn ask(draft: &mut Draft, policy: &ApprovalPolicy, terms: Terms, valid: &Valid, 
         EntryKind::ApprovalRequested,
         &Actor::System("policy"),
         facts! { "approval" => id, "audience" => terms.audience, "quorum" => terms.quorum, "why" => terms.why,
-        "effects_hash" => hash },
+        "effects_hash" => hash, "execution" => terms.resumes.first().map(|resume| &resume.execution) },
     );
     if !policy.link_in_answer {
         let kind =

@@ -70,7 +70,9 @@ impl Engine {
         if effect.fence.0 == 0 {
             return Ok(Asked::NothingSent);
         }
-        let Some(policy) = self.policy().provider(&effect.provider).filter(|p| p.provider.lookup.is_some()) else {
+        let Some(policy) =
+            self.policy().provider(&effect.provider).filter(|p| p.rules(&effect.effect_type).lookup.is_some())
+        else {
             return Ok(Asked::NoLookup);
         };
         let after = (agg.run.head.seq - ENTRIES).max(0);
@@ -82,11 +84,11 @@ impl Engine {
         }
         // By when it was asked: an answer that was long under way says nothing of what the index showed meanwhile.
         let asked_at = self.now();
-        let look = caught(policy.connector.look(effect)).await.unwrap_or_else(|detail| Look::Nothing { detail });
+        let look = caught(self.look_at(policy, effect)).await.unwrap_or_else(|detail| Look::Nothing { detail });
         let (told, _) = self
             .change(tenant, id.run, |agg, now| {
                 let effect = find(agg, id)?;
-                let means = look::meaning(effect, &policy.provider, &look, asked_at);
+                let means = look::meaning(effect, policy.rules(&effect.effect_type), &look, asked_at);
                 let noted = look::asked(&agg.run, effect, actor, &look, means, now);
                 Ok(Step::Write(Box::new(noted), Told::new(&look, means, now)))
             })
@@ -104,7 +106,7 @@ impl Engine {
     pub async fn advice(&self, tenant: &Tenant, id: EffectId, told: Option<&Told>) -> Result<String> {
         let agg = self.load(tenant, id.run).await?;
         let effect = find(&agg, id)?;
-        let provider = self.policy().provider(&effect.provider).map(|policy| &policy.provider);
+        let provider = self.policy().provider(&effect.provider).map(|policy| policy.rules(&effect.effect_type));
         Ok(match (told, provider) {
             (Some(told), Some(provider)) => advice(told.means, effect, provider),
             _ if effect.fence.0 == 0 => "No attempt was made, so there is nothing to look for.".into(),

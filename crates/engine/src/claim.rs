@@ -7,6 +7,7 @@ use crate::{
     call,
     engine::{Caller, Engine},
     error::{EngineError, Result},
+    n8n,
     reserve::Reserved,
 };
 
@@ -27,6 +28,9 @@ impl Engine {
         owner: Option<&str>,
         lease_ms: Option<i64>,
     ) -> Result<Option<Reserved>> {
+        if flow.as_str() == n8n::FLOW && self.policy().n8n.is_some() {
+            return Err(EngineError::UnknownFlow);
+        }
         let policy = self.policy().flow(flow).ok_or(EngineError::UnknownFlow)?;
         let lease_ms = policy.flow.lease.pick(lease_ms).map_err(EngineError::BadLease)?;
         let owner = match owner {

@@ -204,7 +204,7 @@ impl Engine {
         charging: &Charging,
         now: Timestamp,
     ) -> Result<Option<Outcome>> {
-        match sending::claim_within(&due.run, &due.effect, &provider.provider, charging, now) {
+        match sending::claim_within(&due.run, &due.effect, provider.rules(&due.effect.effect_type), charging, now) {
             Due::Leave => Ok(Some(Outcome::Lost)),
             Due::Divert(transition) => {
                 self.commit(transition).await?;
@@ -239,7 +239,7 @@ impl Engine {
         let Claimed { run, effect, started_at, permit } = claimed;
         let Some(provider) = self.policy().provider(&effect.provider) else { return };
         let applies = sending::applies(&run, &effect);
-        let gate = Gate::new(self.clone(), applies, started_at, provider.provider.attempt_ms_max);
+        let gate = Gate::new(self.clone(), applies, started_at, provider.rules(&effect.effect_type).attempt_ms_max);
         let mut seen = match caught(self.perform(provider, &effect, &gate)).await {
             Ok(seen) => seen,
             Err(words) => broken(&words, gate.was_opened()),
@@ -262,7 +262,9 @@ impl Engine {
         let (report, kept) = provider.connector.attempt_kept(effect, gate).await;
         probe::at("dispatch.after_answer").await;
         let success = provider.connector.success(&effect.effect_type);
-        let mut found = retry::classify(&report, &provider.provider, &success, self.now());
+        let rules = provider.rules(&effect.effect_type);
+        let found = provider.connector.means(effect, &report);
+        let mut found = found.unwrap_or_else(|| retry::classify(&report, rules, &success, self.now()));
         match found.class {
             Class::Refused if probe::is_broken(Guard::ClassTable) => found.class = Class::Applied,
             Class::Unknown if probe::is_broken(Guard::UnknownIsRetried) => found.class = Class::NotSent,
@@ -284,7 +286,7 @@ impl Engine {
         effect: &Effect,
         provider: &ProviderPolicy,
     ) -> bool {
-        if !retry::wants_earlier(found, effect, &provider.provider) {
+        if !retry::wants_earlier(found, effect, provider.rules(&effect.effect_type)) {
             return false;
         }
         let attempts = self.store().attempt_list(effect.id.run).await.unwrap_or_default();
@@ -304,8 +306,16 @@ impl Engine {
         let fence = effect.fence;
         for _ in 0..SETTLE_TRIES_MAX {
             let now = self.now();
-            let mut end =
-                sending::settle(&run, &effect, &provider.provider, started_at, report, found, now, random::unit());
+            let mut end = sending::settle(
+                &run,
+                &effect,
+                provider.rules(&effect.effect_type),
+                started_at,
+                report,
+                found,
+                now,
+                random::unit(),
+            );
             keep(&mut end, kept.as_ref());
             if self.commit_settlement(end).await? != Commit::Lost {
                 return Ok(());

@@ -21,7 +21,7 @@ pub enum EngineError {
     BadMember { pointer: String, detail: String },
     /// An address that is not at a base of `[n8n]`. In words without the address: it may carry a signature.
     #[error("{why}")]
-    UrlNotAllowed { pointer: &'static str, why: String },
+    UrlNotAllowed { pointer: String, why: String },
     #[error("{0}")]
     BadLease(LeaseOutOfBounds),
     #[error("the payload breaks the flow's schema")]

@@ -42,6 +42,7 @@ pub mod reconcile;
 mod renew;
 pub mod replay;
 pub mod reserve;
+pub mod resume;
 pub mod sessions;
 pub mod settle_run;
 pub mod sign_on;

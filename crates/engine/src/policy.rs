@@ -101,6 +101,14 @@ pub struct SweeperPolicy {
     pub stuck_ms: i64,
 }
 
+impl ProviderPolicy {
+    /// What holds for effects of this type.
+    #[must_use]
+    pub fn rules(&self, effect_type: &EffectType) -> &Provider {
+        self.connector.rules(effect_type).unwrap_or(&self.provider)
+    }
+}
+
 impl Policy {
     #[must_use]
     pub fn flow(&self, name: &FlowName) -> Option<&FlowPolicy> {

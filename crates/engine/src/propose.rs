@@ -2,7 +2,7 @@
 //! mends: no coercion, no closing of what was cut off.
 
 use effectgate_core::{
-    approval::ApprovalState,
+    approval::{ApprovalState, Resume},
     ids::Tenant,
     json::{self, Json},
     proposal::{self, INVALID_OUTPUT, Model, Proposed, Valid},
@@ -39,6 +39,8 @@ pub struct Request {
     pub requested_by: Option<String>,
     pub source_url: Option<String>,
     pub summary: Option<String>,
+    /// Where an execution waits for the approval, should people be asked ([`Engine::resume_place`]).
+    pub resume: Option<Resume>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -115,6 +117,7 @@ impl Engine {
                         ..ContentWrite::default()
                     },
                     extracted: read.extracted,
+                    resume: request.resume.clone(),
                 };
                 let transition = proposal::accept(agg, &flow.flow, &call.owner, valid, now);
                 let transition = transition.map_err(|r| refused(r, agg))?;

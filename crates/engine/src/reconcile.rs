@@ -2,6 +2,7 @@
 //! holds, else hand over to a person. Lookups never write.
 
 use effectgate_core::{
+    effect::Effect,
     look,
     provider::Provider,
     retry::{self, Look, Settlement},
@@ -16,6 +17,7 @@ use crate::{
     error::{EngineError, Result},
     inline::find,
     panics::caught,
+    policy::ProviderPolicy,
 };
 
 /// What one tick of the reconciler saw and did.
@@ -56,17 +58,17 @@ impl Engine {
         };
         // What a lookup says was so when it was asked: an answer that was long under way (a slow provider, a suspended
         // machine) knows nothing of an index that caught up meanwhile.
-        let asked_at = self.now();
-        let mut settlement = retry::reconcile(effect, &policy.provider, None, asked_at);
+        let (asked_at, rules) = (self.now(), policy.rules(&effect.effect_type));
+        let mut settlement = retry::reconcile(effect, rules, None, asked_at);
         let look = match settlement {
             // A connector that breaks down said nothing; the others are looked at all the same.
             Settlement::AskFirst => {
-                Some(caught(policy.connector.look(effect)).await.unwrap_or_else(|detail| Look::Nothing { detail }))
+                Some(caught(self.look_at(policy, effect)).await.unwrap_or_else(|detail| Look::Nothing { detail }))
             }
             _ => None,
         };
         if look.is_some() {
-            settlement = retry::reconcile(effect, &policy.provider, look.as_ref(), asked_at);
+            settlement = retry::reconcile(effect, rules, look.as_ref(), asked_at);
         }
         let transition = sending::reconciled(&due.run, effect, &settlement, look.as_ref(), self.now());
         let commit = match transition {
@@ -74,7 +76,7 @@ impl Engine {
             None => Commit::Lost,
         };
         if let (Commit::Lost, Some(look)) = (&commit, &look) {
-            self.came_too_late(due, &policy.provider, look, asked_at).await?;
+            self.came_too_late(due, rules, look, asked_at).await?;
         }
         Ok((look.is_some(), commit))
     }
@@ -101,6 +103,18 @@ impl Engine {
             Ok(_) | Err(EngineError::NotFound(_)) => Ok(()),
             Err(error) => Err(error),
         }
+    }
+
+    /// Asks the provider, with the time of the last attempt where the connector goes by it. A database that does not say
+    /// when that was leaves the connector without.
+    pub(crate) async fn look_at(&self, provider: &ProviderPolicy, effect: &Effect) -> Look {
+        let attempts = match provider.connector.goes_by_time() {
+            true => self.store().attempt_list(effect.id.run).await.unwrap_or_default(),
+            false => Vec::new(),
+        };
+        let own = attempts.iter().filter(|attempt| attempt.effect == effect.id);
+        let last = own.max_by_key(|attempt| attempt.fence).map(|attempt| attempt.started_at);
+        provider.connector.look_since(effect, last).await
     }
 
     async fn to_review(&self, due: &DueEffect, reason: &'static str) -> Result<(bool, Commit)> {

@@ -20,6 +20,7 @@ use crate::{
     engine::{Caller, Engine},
     error::{EngineError, Result},
     hot::Ticket,
+    n8n,
     policy::FlowPolicy,
     probe::{self, Guard},
     pulse::{Topic, Touched},
@@ -83,6 +84,15 @@ impl Engine {
     /// # Errors
     /// Unknown flow, bad key, bad lease, bad or invalid payload, the store.
     pub async fn reserve(&self, caller: &Caller, request: Request) -> Result<Reserved> {
+        // What tells waiting executions is nobody's to reserve but ours.
+        if request.flow.as_str() == n8n::FLOW && self.policy().n8n.is_some() {
+            return Err(EngineError::UnknownFlow);
+        }
+        self.reserve_own(caller, request).await
+    }
+
+    /// [`Engine::reserve`], in the flows that are our own too.
+    pub(crate) async fn reserve_own(&self, caller: &Caller, request: Request) -> Result<Reserved> {
         let answer = self.answer(caller, &request).await?;
         self.inner().tally.answered(&caller.tenant, &request.flow, &answer, self.now());
         Ok(answer)

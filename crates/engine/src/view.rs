@@ -4,8 +4,8 @@
 mod approval;
 
 pub use approval::{
-    ApprovalView, ChangeView, ChangedView, DecisionView, EditView, WithdrawalView, approval_view, change_view,
-    edit_changes,
+    ApprovalView, ChangeView, ChangedView, DecisionView, EditView, ResumeState, ResumeView, WithdrawalView,
+    approval_view, change_view, edit_changes,
 };
 use effectgate_core::{
     effect::{Effect, EffectState},

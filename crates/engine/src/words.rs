@@ -53,6 +53,7 @@ pub(crate) fn of(kind: &str, facts: &Value, target: &str) -> String {
         "approval_reminded" => format!("reminded {}", fact("audience")),
         "approval_escalated" => format!("escalated to {}", fact("audience")),
         "approval_withdrawn" => format!("took the question back{}", because("reason")),
+        "resume_asked" => format!("execution {} waits for the decision", fact("execution")),
         "notice_failed" => format!("could not tell {}", untold(facts)),
         "notice_delivered" => format!("told {}", listed(&facts["told"])),
         "approval_expired" if fact("outcome") == "undeliverable" => {

@@ -98,6 +98,7 @@ fn approval(run: RunId, n: u64, now: Timestamp) -> Approval {
         caller_delivers: false,
         undeliverable: false,
         withdrawn: None,
+        resumes: vec![],
     };
     Approval {
         id: ApprovalId { run, n: 1 },

@@ -14,7 +14,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 use crate::{
     api::{
         approvals, batch, claim, correct, decide, effects, ending, inline, journal, look, operate, proposal, renew,
-        replays, reserve, runs, session, subscriptions, switches, whoami,
+        replays, reserve, resume, runs, session, subscriptions, switches, whoami,
     },
     app::App,
     auth::proxies,
@@ -51,6 +51,7 @@ pub(crate) fn api() -> OpenApiRouter<App> {
         .routes(routes!(approvals::get))
         .routes(routes!(decide::decide))
         .routes(routes!(decide::withdraw))
+        .routes(routes!(resume::put))
         .routes(routes!(switches::list, switches::turn))
         .routes(routes!(switches::drill))
         .routes(routes!(replays::plan, replays::list))

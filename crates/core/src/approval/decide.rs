@@ -122,8 +122,8 @@ fn taken(
         },
     );
     match wish.verdict {
-        Verdict::Reject => reject(&mut draft, &mut next, now),
-        Verdict::Approve | Verdict::Edit if next.wants().more == 0 => approve(&mut draft, &mut next, &actor, now),
+        Verdict::Reject => reject(&mut draft, &mut next),
+        Verdict::Approve | Verdict::Edit if next.wants().more == 0 => approve(&mut draft, &mut next, &actor),
         Verdict::Edit => edit::tell(&mut draft, &next, person),
         Verdict::Approve => {}
     }
@@ -155,13 +155,13 @@ fn note_waiver(draft: &mut Draft, approval: &Approval, person: &Person, actor: &
     draft.entry(EntryKind::SeparationWaived, actor, facts! { "approval" => approval.id, "what" => what });
 }
 
-fn reject(draft: &mut Draft, approval: &mut Approval, now: Timestamp) {
-    close(approval, ApprovalState::Rejected, now);
+fn reject(draft: &mut Draft, approval: &mut Approval) {
+    close(draft, approval, ApprovalState::Rejected);
     draft.state(RunState::FailedTerminal { reason: "rejected".into() });
 }
 
-fn approve(draft: &mut Draft, approval: &mut Approval, actor: &Actor, now: Timestamp) {
-    close(approval, ApprovalState::Approved, now);
+fn approve(draft: &mut Draft, approval: &mut Approval, actor: &Actor) {
+    close(draft, approval, ApprovalState::Approved);
     if approval.proposed.is_empty() {
         // Nothing will go out, so nothing would ever end the run.
         draft.state(RunState::Completed);

@@ -1,7 +1,7 @@
 //! How an approval ends without a decision: nobody decided in time, or the question was taken back. Each is its own
 //! outcome, never a person's verdict.
 
-use super::{Approval, ApprovalState, Withdrawal};
+use super::{Approval, ApprovalState, Withdrawal, resume};
 use crate::{
     actor::Actor,
     facts,
@@ -13,7 +13,10 @@ use crate::{
     transition::{Draft, Transition},
 };
 
-pub(super) fn close(approval: &mut Approval, state: ApprovalState, now: Timestamp) {
+/// Ends it, and tells those who wait for its end. Call it once the entry of the end is in the draft.
+pub(super) fn close(draft: &mut Draft, approval: &mut Approval, state: ApprovalState) {
+    let now = draft.now();
+    resume::tell_all(draft, approval);
     approval.state = state;
     approval.decided_at = Some(now);
     approval.next_step_at = None;
@@ -25,10 +28,14 @@ pub fn expire(agg: &Aggregate, now: Timestamp) -> Option<Transition> {
     let approval = agg.approvals.iter().find(|a| a.state == ApprovalState::Open && a.expires_at <= now)?;
     let actor = Actor::System("sweeper");
     let mut next = approval.clone();
-    close(&mut next, ApprovalState::Expired, now);
-    let outcome = next.outcome().map(super::Outcome::as_str);
     let mut draft = Draft::on(&agg.run, now);
-    draft.entry(EntryKind::ApprovalExpired, &actor, facts! { "approval" => approval.id, "outcome" => outcome });
+    let outcome = if next.terms.undeliverable { super::Outcome::Undeliverable } else { super::Outcome::Expired };
+    draft.entry(
+        EntryKind::ApprovalExpired,
+        &actor,
+        facts! { "approval" => approval.id, "outcome" => outcome.as_str() },
+    );
+    close(&mut draft, &mut next, ApprovalState::Expired);
     draft.state(RunState::FailedTerminal { reason: "approval_expired".into() });
     draft.transition_mut().approvals.push(next);
     Some(draft.changed())
@@ -55,10 +62,10 @@ pub fn withdraw(
     }
     let reason = reason_given(reason)?;
     let mut next = approval.clone();
-    close(&mut next, ApprovalState::Withdrawn, now);
     next.terms.withdrawn = Some(Withdrawal { by: asker.actor.to_string(), at: now, reason: reason.clone() });
     let mut draft = Draft::on(&agg.run, now);
     draft.entry(EntryKind::ApprovalWithdrawn, &asker.actor, facts! { "approval" => id, "reason" => reason });
+    close(&mut draft, &mut next, ApprovalState::Withdrawn);
     draft.state(RunState::FailedTerminal { reason: "approval_withdrawn".into() });
     draft.transition_mut().approvals.push(next);
     Ok(draft.changed())

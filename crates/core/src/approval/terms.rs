@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Approval, member_key, member_keys_of};
+use super::{Approval, Resume, member_key, member_keys_of};
 use crate::{
     actor::{Person, Subject},
     digest::Digest,
@@ -44,6 +44,9 @@ pub struct Terms {
     pub undeliverable: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withdrawn: Option<Withdrawal>,
+    /// Where waiting executions are told of its end; while it is open, one at most.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resumes: Vec<Resume>,
 }
 
 impl Terms {

@@ -7,9 +7,11 @@
 mod class;
 mod classify;
 mod reconcile;
+mod resumed;
 mod verdict;
 
 pub use class::{Class, Classified, Outcome, Success};
 pub use classify::{EXTERNAL_ID_CHARS_MAX, classify, id_text, is_same_error, wants_earlier};
 pub use reconcile::{LOOK_MS_MAX, Look, Settlement, reconcile};
+pub use resumed::resumed;
 pub use verdict::{Backoff, KEY_POISONED, Verdict, key_holds, verdict};

@@ -259,6 +259,7 @@ pub(crate) fn person_decides() -> Passage {
 
 pub(crate) fn valid(effects: Vec<Proposed>, passage: Passage) -> Valid {
     Valid {
+        resume: None,
         effects,
         passage,
         model: Model::default(),

@@ -101,6 +101,11 @@ pub(crate) struct ProviderConfig {
 pub(crate) enum ProviderKind {
     Http,
     Smtp,
+    /// Nothing leaves: the decision itself is the outcome.
+    Record,
+    /// Made of `[n8n]`; no section can be of it.
+    #[serde(skip)]
+    N8n,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

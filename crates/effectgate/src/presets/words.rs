@@ -53,7 +53,8 @@ fn lost(section: &ProviderConfig) -> String {
         (ClassWord::Advisory, None, ProviderKind::Smtp) => {
             format!("Silence after the final dot is unknown: {person}. What to search for is the Message-ID.")
         }
-        (ClassWord::Advisory, None, ProviderKind::Http) => format!("It is unknown whether it happened: {person}."),
+        (ClassWord::Advisory, None, ProviderKind::Record) => "Nothing leaves here: it is recorded once more.".into(),
+        (ClassWord::Advisory, None, ProviderKind::Http | ProviderKind::N8n) => format!("It is unknown whether it happened: {person}."),
     }
 }
 

@@ -1,21 +1,26 @@
-//! The two real connectors, HTTP and SMTP, on top of [`crate::connect`]: they turn an effect into the exact bytes of one
+//! The real connectors, on top of [`crate::connect`]: HTTP, SMTP, and those of the house. They turn an effect into the exact bytes of one
 //! attempt, and a provider's answer to a question into a [`Look`](effectgate_core::retry::Look).
 //!
 //! Settings are plain data; `new` judges all of them and lists every fault, so that the config room can say them at
 //! once. Nothing here decides, repeats or reads a file. Journey (a) passes through `attempt`, reconciling through `look`.
 
 mod door;
+mod executions;
 mod http;
 mod key;
 mod lookup;
+mod record;
 mod request;
+mod resume;
 mod smtp;
 
 pub use door::DoorSettings;
 pub use http::{Auth, HttpConnector, HttpSettings};
 pub use key::KeyPlace;
 pub use lookup::{LookupMethod, LookupSettings, MemberIs};
+pub use record::RecordConnector;
 pub use request::{Content, RequestSettings, WriteMethod};
+pub use resume::ResumeConnector;
 pub use smtp::{SmtpConnector, SmtpSettings, letter_domain};
 
 /// A setting that cannot be used. `member` is the path inside the provider's section, such as `effects.refund.path`.

@@ -5,6 +5,7 @@
 //! subscriptions'.
 
 mod allow;
+mod call;
 
 use effectgate_core::outcome::Report;
 use http::Method;
@@ -13,6 +14,8 @@ use url::Url;
 
 use allow::Bases;
 pub use allow::NotAllowed;
+pub(crate) use call::{CALLER, ResumeCall};
+pub use call::{FLOW, PROVIDER, RESUME, RESUME_WAIT, effect_type, execution_in};
 
 use crate::{
     connect::{

@@ -107,6 +107,7 @@ impl Engine {
                 self.ask(&due, *approval, audience, *urgency, true).await
             }
             NoticeKind::ApprovalClosed { approval, audience } => self.tell_closed(&due, *approval, audience).await,
+            NoticeKind::Resume { approval, n } => self.resume(&due, *approval, *n).await,
             NoticeKind::Alert { alert, detail } => self.raise(&due, *alert, detail).await,
             NoticeKind::Events { at, events } => {
                 self.fan_out(&due, *at, events).await.map(|n| if n == 0 { Told::Skipped } else { Told::Sent })

@@ -15,6 +15,7 @@ mod plain;
 mod preview;
 mod raise;
 mod reader;
+mod resume;
 mod token;
 
 use std::sync::Arc;

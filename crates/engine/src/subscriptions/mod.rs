@@ -211,10 +211,10 @@ impl Engine {
         let n8n = self.policy().n8n.as_ref();
         let url = match n8n.map(|n8n| n8n.allows(&wish.url)) {
             Some(Ok(url)) => url.to_string(),
-            Some(Err(why)) => return Err(EngineError::UrlNotAllowed { pointer: "/url", why: why.to_string() }),
+            Some(Err(why)) => return Err(EngineError::UrlNotAllowed { pointer: "/url".into(), why: why.to_string() }),
             None => {
                 let why = "the config has no [n8n], so there is nobody to send events to".into();
-                return Err(EngineError::UrlNotAllowed { pointer: "/url", why });
+                return Err(EngineError::UrlNotAllowed { pointer: "/url".into(), why });
             }
         };
         Ok(SubscriptionRow {

@@ -2,7 +2,7 @@
 //! in [`ChangeView`], for those who may read the effects, and nowhere else.
 
 use effectgate_core::{
-    approval::{Approval, Decision, Edit, EffectChange, Outcome, changes},
+    approval::{Approval, ApprovalState, Decision, Edit, EffectChange, Outcome, Resume, changes},
     diff::ChangeKind,
     ids::{ApprovalId, RunId},
     time::Timestamp,
@@ -45,6 +45,9 @@ pub struct ApprovalView {
     pub withdrawn: Option<WithdrawalView>,
     #[schema(value_type = String)]
     pub expires_at: Timestamp,
+    /// Where an execution waits for it, and what became of telling it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resume: Option<ResumeView>,
     /// Only where the flow says that the caller delivers the link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
@@ -105,6 +108,35 @@ pub struct WithdrawalView {
     pub reason: String,
 }
 
+/// A waiting execution. Its address is not shown: it gives the right to go on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ResumeView {
+    pub execution: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
+    pub state: ResumeState,
+    /// The run whose effect is the call; there is none before the approval has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub run_id: Option<RunId>,
+}
+
+/// How far it is with telling a waiting execution.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ResumeState {
+    /// The approval is open.
+    Waiting,
+    /// It has ended, and the execution is being told.
+    Queued,
+    /// The execution has gone on.
+    Resumed,
+    /// Whether it has gone on is not known; a person looks.
+    Review,
+    /// It cannot be told: the execution is not there any more, or its address is no good.
+    Failed,
+}
+
 #[must_use]
 pub fn approval_view(approval: &Approval) -> ApprovalView {
     let wants = approval.outcome().is_none().then(|| approval.wants());
@@ -129,8 +161,14 @@ pub fn approval_view(approval: &Approval) -> ApprovalView {
             reason: w.reason.clone(),
         }),
         expires_at: approval.expires_at,
+        resume: approval.terms.resumes.last().map(|place| resume_view(place, approval.state)),
         link: None,
     }
+}
+
+fn resume_view(place: &Resume, state: ApprovalState) -> ResumeView {
+    let state = if state == ApprovalState::Open { ResumeState::Waiting } else { ResumeState::Queued };
+    ResumeView { execution: place.execution.clone(), node: place.node.clone(), state, run_id: None }
 }
 
 /// An edit with its values, for those who may read the effects.

@@ -232,6 +232,7 @@ pub fn approval(run: RunId, n: i32, now: Timestamp) -> Approval {
         caller_delivers: false,
         undeliverable: false,
         withdrawn: None,
+        resumes: vec![],
         audience: vec!["role:lead".into()],
         quorum: 1,
         login: LoginRule::Required,

@@ -20,7 +20,7 @@ use crate::{
     app::App,
     auth::{
         Identity,
-        allowed::{ListApprovals, Need as _, OrPerson, ReadApprovals},
+        allowed::{FollowApprovals, ListApprovals, Need as _, OrPerson, ReadApprovals},
     },
     problem::{Code, Problem, Result},
     request::{Id, Query, limit},
@@ -139,29 +139,40 @@ async fn page(app: &App, who: &Identity, query: ApprovalQuery, sees_all: bool) -
 /// Read an approval with the effects it is about.
 ///
 /// For operators and auditors, keys with the scope approver, and signed-in people who were asked, decided, or asked for
-/// it.
+/// it. A key with the scope worker follows it: state, decisions with who and reason, the effects without their payloads.
 #[utoipa::path(get, path = "/v1/approvals/{id}", operation_id = "get_approval", tag = "approvals",
     params(("id" = String, Path, description = "The approval")),
     responses((status = 200, description = "The approval as it is now", body = ApprovalDetail)))]
 pub(crate) async fn get(
     State(app): State<App>,
-    OrPerson { who, .. }: OrPerson<ReadApprovals>,
+    OrPerson { who, .. }: OrPerson<FollowApprovals>,
     Id(id): Id<ApprovalId>,
 ) -> Result<Reply> {
     may_touch(&app, &who, id.run).await?;
     let absent = || EngineError::NotFound("approval");
     let agg = app.engine.store().run_load(who.tenant(), id.run).await?.ok_or_else(absent)?;
     let approval = agg.approvals.iter().find(|a| a.id == id).ok_or_else(absent)?;
-    if !who.may_read(approval) {
+    let follows = matches!(who, Identity::ApiKey(_)) && who.need(ReadApprovals::ANY_OF).is_err();
+    if !follows && !who.may_read(approval) {
         // Whoever sees it in the list is told why; for everybody else it is not there.
         who.need(ListApprovals::ANY_OF).map_err(|_| absent())?;
         return Err(Problem::new(Code::NotInAudience, "only those who were asked, operators and auditors read it"));
     }
     let run = app.engine.view(&agg).await?;
-    Ok(Reply::ok(&detail(approval, run)))
+    let followed = app.engine.approval_followed(&agg, approval).await?;
+    let detail = detail(approval, followed, run);
+    Ok(Reply::ok(&if follows { without_values(detail) } else { detail }))
 }
 
-fn detail(approval: &Approval, run: RunView) -> ApprovalDetail {
+/// What a worker may see of an approval: how it stands, and nothing of what it is about that it might not have written.
+fn without_values(mut detail: ApprovalDetail) -> ApprovalDetail {
+    detail.effects.iter_mut().for_each(|effect| effect.payload = None);
+    let changes = detail.edits.iter_mut().flat_map(|edit| &mut edit.changes);
+    changes.for_each(|change| (change.before, change.after) = (None, None));
+    detail
+}
+
+fn detail(approval: &Approval, mut view: ApprovalView, run: RunView) -> ApprovalDetail {
     let effects = approval.proposed.iter().map(|p| ProposedView {
         effect_type: p.effect_type.as_str().to_owned(),
         target: p.target.clone(),
@@ -171,7 +182,6 @@ fn detail(approval: &Approval, run: RunView) -> ApprovalDetail {
         payload: RawValue::from_string(p.payload.clone()).ok(),
     });
     // The edits by name only give way to those with their values.
-    let mut view = view::approval_view(approval);
     let named = std::mem::take(&mut view.edits);
     let edits = named.into_iter().zip(&approval.edits).map(|(edit, with_values)| EditDetail {
         by: edit.by,

@@ -18,6 +18,7 @@ pub(crate) mod renew;
 pub(crate) mod replays;
 mod reply;
 pub(crate) mod reserve;
+pub(crate) mod resume;
 pub(crate) mod runs;
 pub(crate) mod session;
 pub(crate) mod subscriptions;

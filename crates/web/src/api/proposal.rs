@@ -3,6 +3,7 @@
 use axum::extract::State;
 use effectgate_core::{ids::RunId, proposal::Model};
 use effectgate_engine::{
+    Engine,
     propose::{Asked, Output, Proposal, Request},
     view::{ApprovalView, RunView},
 };
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-use super::{Reply, detached, lease_call, may_touch};
+use super::{Reply, detached, lease_call, may_touch, resume::ResumeRequest};
 use crate::{
     app::App,
     auth::allowed::{Allowed, Work},
@@ -46,6 +47,8 @@ pub(crate) struct ProposalRequest {
     source_url: Option<String>,
     /// For the card.
     summary: Option<String>,
+    /// Where an execution waits for the decision, should people be asked.
+    resume: Option<ResumeRequest>,
 }
 
 impl Wire for ProposalRequest {}
@@ -97,7 +100,7 @@ pub(crate) async fn propose(
 ) -> Result<Reply> {
     let asked = body.value;
     let call = lease_call(&who, run, &asked.owner, asked.fence, "proposal", &body.bytes)?;
-    let request = asked.into_request()?;
+    let request = asked.into_request(&app.engine)?;
     may_touch(&app, &who, run).await?;
     detached(async move {
         let answered = app.engine.propose(&call, &request).await?;
@@ -130,7 +133,7 @@ const NAME_CHARS_MAX: usize = 200;
 const URL_CHARS_MAX: usize = 2_000;
 
 impl ProposalRequest {
-    fn into_request(self) -> Result<Request> {
+    fn into_request(self, engine: &Engine) -> Result<Request> {
         let model = self.model.unwrap_or_default();
         let named = [
             (&self.finish_reason, NAME_CHARS_MAX, "/finish_reason"),
@@ -144,6 +147,7 @@ impl ProposalRequest {
         for (word, chars_max, pointer) in named {
             text(word.as_deref().unwrap_or_default(), chars_max, pointer)?;
         }
+        let resume = self.resume.map(|resume| resume.given("/resume")).transpose()?;
         Ok(Request {
             output: output(self.output, self.output_text)?,
             finish_reason: self.finish_reason,
@@ -158,6 +162,7 @@ impl ProposalRequest {
             requested_by: self.requested_by,
             source_url: self.source_url,
             summary: self.summary,
+            resume: resume.map(|given| engine.resume_place(&given, "/resume")).transpose()?,
         })
     }
 }

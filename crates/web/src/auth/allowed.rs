@@ -50,6 +50,8 @@ needs! {
     ListApprovals = [Viewer, Approver, Operator, Auditor, SwitchOwner];
     /// Look at approvals with what they are about. A person who approves does so where asked: [`Identity::may_read`].
     ReadApprovals = [Approver, Operator, Auditor];
+    /// Follow an approval: how it stands and who decided what, without what it is about; whoever reads approvals may too.
+    FollowApprovals = [Worker, Approver, Operator, Auditor];
     /// Look at what a run holds: payload, output, result.
     ReadContent = [Operator, Auditor];
     /// See a run's result, which its worker wrote: content for everybody but the worker who reads it back.

@@ -19,6 +19,7 @@ use super::{flow::Schemas, judge::Judge};
 use crate::config::{
     Config,
     flow::{EffectConfig, EvidenceConfig, ExceptionsConfig, GateWord, ImpactWord},
+    provider::ProviderKind,
 };
 
 /// Up to a week: what can be cancelled for longer is not done.
@@ -77,7 +78,8 @@ fn provider(judge: &mut Judge<'_>, config: &Config, at: &str, name: &str, effect
         return;
     };
     let is_door = name == OUT_TYPE && provider.out.is_some();
-    if !provider.effects.contains_key(name) && !is_door {
+    let is_record = provider.kind == ProviderKind::Record;
+    if !provider.effects.contains_key(name) && !is_door && !is_record {
         let known: Vec<&str> = provider.effects.keys().map(String::as_str).collect();
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
         let what = format!("{} has no effect {name}; it has: {known}", effect.provider);

@@ -13,6 +13,7 @@ mod notify;
 mod out;
 mod people;
 mod provider;
+mod record;
 mod retention;
 mod revision;
 mod server;
@@ -75,13 +76,14 @@ pub(crate) fn resolve(config: &Config, folder: &Path, environment: &Environment)
         judge.note("actions.enabled", "actions are off: effects are queued and none is sent");
     }
     let whole = out::with_made_flows(&mut judge, config);
+    let n8n = n8n::n8n(&mut judge, config.n8n.as_ref());
+    let whole = n8n::with_made(&mut judge, whole);
     let config = &whole;
-    let providers = provider::providers(&mut judge, config);
+    let providers = provider::providers(&mut judge, config, n8n.as_ref().and_then(Option::as_ref));
     let channels = notify::channels(&mut judge, config);
     let alerts = notify::alerts(&mut judge, config);
     let flows = flow::flows(&mut judge, config);
     let budgets = budget::budgets(&mut judge, config);
-    let n8n = n8n::n8n(&mut judge, config.n8n.as_ref());
     let people = people::people(&mut judge, &config.auth);
     let sources = sources::sources(&mut judge, config);
     let whole = (|| {

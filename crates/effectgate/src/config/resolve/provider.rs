@@ -9,12 +9,14 @@ use effectgate_core::{
     },
     retry::{Backoff, LOOK_MS_MAX},
 };
-use effectgate_engine::{connect::tls::Tls, connector::Connector, policy::ProviderPolicy};
+use effectgate_engine::{
+    connect::tls::Tls, connector::Connector, connectors::RecordConnector, n8n::N8n, policy::ProviderPolicy,
+};
 
 use super::{
     http,
     judge::{Judge, unsigned},
-    out, smtp,
+    n8n, out, record, smtp,
 };
 use crate::config::{
     Config,
@@ -25,12 +27,21 @@ const HOUR_MS: i64 = 3_600_000;
 /// Clocks differ, and the last re-issue has to arrive inside the window.
 const MARGIN_MS: i64 = HOUR_MS;
 
-pub(super) fn providers(judge: &mut Judge<'_>, config: &Config) -> Option<BTreeMap<ProviderName, ProviderPolicy>> {
-    let resolved: Vec<_> = config.providers.keys().map(|name| one(judge, config, name)).collect();
+pub(super) fn providers(
+    judge: &mut Judge<'_>,
+    config: &Config,
+    n8n: Option<&Arc<N8n>>,
+) -> Option<BTreeMap<ProviderName, ProviderPolicy>> {
+    let resolved: Vec<_> = config.providers.keys().map(|name| one(judge, config, n8n, name)).collect();
     resolved.into_iter().collect()
 }
 
-fn one(judge: &mut Judge<'_>, config: &Config, name: &str) -> Option<(ProviderName, ProviderPolicy)> {
+fn one(
+    judge: &mut Judge<'_>,
+    config: &Config,
+    n8n: Option<&Arc<N8n>>,
+    name: &str,
+) -> Option<(ProviderName, ProviderPolicy)> {
     let at = format!("providers.{name}");
     let provider = config.providers.get(name)?;
     judge.name(&at, name);
@@ -49,8 +60,19 @@ fn one(judge: &mut Judge<'_>, config: &Config, name: &str) -> Option<(ProviderNa
         ProviderKind::Smtp => {
             (smtp::connector(judge, &at, config, name, tls).map(|c| Arc::new(c) as _), Some(Class::Advisory))
         }
+        ProviderKind::Record => {
+            record::foreign(judge, &at, provider);
+            (Some(Arc::new(RecordConnector)), Some(record::CLASS))
+        }
+        // Made of rules that are judged below.
+        ProviderKind::N8n => (None, Some(n8n::class())),
     };
+    let kind = provider.kind;
     let provider = common(judge, &at, name, provider, class, config.dispatcher.workers);
+    let connector = match (kind, n8n, &provider) {
+        (ProviderKind::N8n, Some(n8n), Some(rules)) => Some(Arc::new(n8n::connector(n8n, rules)) as _),
+        _ => connector,
+    };
     let out = config.providers.get(name).and_then(|provider| out::policy(judge, config, name, provider));
     Some((ProviderName::new(name), ProviderPolicy { provider: provider?, connector: connector?, out }))
 }
@@ -64,7 +86,8 @@ fn tls(judge: &mut Judge<'_>, at: &str, provider: &ProviderConfig) -> Option<Tls
 /// How long one attempt can take in all.
 pub(super) fn attempt_ms_max(provider: &ProviderConfig) -> i64 {
     match provider.kind {
-        ProviderKind::Http => provider.timeout_ms.unwrap_or(http::TIMEOUT_MS),
+        ProviderKind::Http | ProviderKind::N8n => provider.timeout_ms.unwrap_or(http::TIMEOUT_MS),
+        ProviderKind::Record => record::ATTEMPT_MS,
         ProviderKind::Smtp => smtp::attempt_ms_max(provider),
     }
 }

@@ -17,6 +17,7 @@ use effectgate_engine::{
     EngineError,
     act::{self, Act},
     ask::{self, by_hand, last_told},
+    n8n,
 };
 use http::StatusCode;
 
@@ -126,11 +127,17 @@ async fn build(visit: &Visit, who: &Identity, id: EffectId, said: Said) -> Resul
     let after = (agg.run.head.seq - ENTRIES).max(0);
     let entries = engine.store().journal_read(id.run, after, ENTRIES as u32).await.map_err(EngineError::from)?;
     let (looks, provider) =
-        (looks(visit, id, &entries), engine.policy().provider(&effect.provider).map(|p| &p.provider));
+        (looks(visit, id, &entries), engine.policy().provider(&effect.provider).map(|p| p.rules(&effect.effect_type)));
     let (may_operate, may_read) = (who.need(Operate::ANY_OF).is_ok(), who.need(ReadContent::ANY_OF).is_ok());
     let found = Found {
         external_id: looks.iter().find_map(|look| look.external_id.clone()),
         is_there: last_told(&entries, id).is_some_and(|told| matches!(told.said.as_str(), "found" | "found_many")),
+    };
+    let shown = match engine.policy().provider(&effect.provider) {
+        Some(provider) => provider.connector.shown(effect),
+        // Nobody says any more what of it may be shown.
+        None if effect.provider.as_str() == n8n::PROVIDER => String::new(),
+        None => effect.payload.clone(),
     };
     let can_ask = may_operate && effect.fence.0 > 0 && provider.is_some_and(|p| p.lookup.is_some());
     let acts =
@@ -145,7 +152,7 @@ async fn build(visit: &Visit, who: &Identity, id: EffectId, said: Said) -> Resul
         since: effect.unknown_since.map(|at| Moment::new(visit, at)),
         clock: clock(visit, &agg.run, effect),
         is_erased: effect.payload.is_empty(),
-        payload: may_read.then(|| TextBlock::new(&effect.payload)),
+        payload: may_read.then(|| TextBlock::new(&shown)),
         ask: can_ask.then(|| question(visit, id)),
         advice: provider.and_then(|provider| advice(effect, provider, &entries)),
         no_lookup: provider.is_none_or(|p| p.lookup.is_none()).then(|| by_hand(effect, provider)),

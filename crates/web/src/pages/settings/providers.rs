@@ -23,7 +23,7 @@ impl ProviderBlock {
         settings.extend(policy.out.as_ref().map(|out| Setting::new("Outbound door", door(provider, out))));
         Self {
             name: Shown::new(provider.name.as_str()),
-            kind: if provider.smtp { "mail server" } else { "HTTP" },
+            kind: policy.connector.kind().unwrap_or(if provider.smtp { "mail server" } else { "HTTP" }),
             class: provider.class.as_str(),
             settings,
         }
