@@ -22,6 +22,7 @@ mod poisoned_key;
 mod reconciliation;
 mod replay;
 mod reservation;
+mod resume;
 mod retention;
 mod retry;
 mod subscriptions;

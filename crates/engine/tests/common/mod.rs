@@ -5,6 +5,7 @@
 mod calls;
 pub mod channel;
 mod clock;
+pub mod n8n;
 mod options;
 mod policy;
 pub mod provider;

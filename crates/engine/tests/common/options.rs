@@ -64,6 +64,7 @@ pub struct Options {
     pub out: Option<OutPolicy>,
     /// The worker of the source `shop`, whose flow is `ticket`. None: there is no such source.
     pub worker: Option<WorkerAt>,
+    /// The workflow tool; it brings the provider and the flow that tell waiting executions.
     pub n8n: Option<Arc<N8n>>,
 }
 

@@ -8,11 +8,13 @@ use effectgate_core::{
     ids::{EffectType, FlowName, ProviderName, SourceName},
     key::KeyPolicy,
     payload::IdentityRule,
-    provider::{Breaker, Provider, Rate},
+    provider::{Breaker, Class, Lookup, Provider, Rate},
 };
 use effectgate_engine::{
     connector::Connector,
-    outbound::OUT_TYPE,
+    connectors::ResumeConnector,
+    n8n::{self, N8n},
+    outbound::{OUT_TYPE, OutPolicy},
     policy::{DispatcherPolicy, EffectRules, FlowPolicy, Policy, ProviderPolicy, SweeperPolicy},
 };
 
@@ -43,12 +45,15 @@ pub fn policy(options: &Options, scripted: &Scripted) -> Policy {
     let of_test: Arc<dyn Connector> = Arc::new(scripted.clone());
     let connector = options.connector.clone().unwrap_or_else(|| of_test.clone());
     let of_mail = options.connector_of_mail.clone().unwrap_or(of_test);
-    let providers = [(provider, connector, options.out.clone()), (other, of_mail, None)]
+    let resumes = options.n8n.as_ref().map(|n8n| resumes(n8n, &provider));
+    let providers = [(provider, connector, options.out.clone()), (other, of_mail, None)].into_iter().chain(resumes);
+    let providers = providers
         .map(|(provider, connector, out)| (provider.name.clone(), ProviderPolicy { provider, connector, out }));
     let flows = ["ticket", "held_back"].map(|name| (FlowName::new(name), flow(options, name)));
+    let resumes = options.n8n.iter().map(|_| (FlowName::new(n8n::FLOW), resume_flow(options)));
     Policy {
-        flows: BTreeMap::from(flows),
-        providers: BTreeMap::from(providers),
+        flows: flows.into_iter().chain(resumes).collect(),
+        providers: providers.collect(),
         sources: options.worker.iter().map(|worker| (SourceName::new("shop"), worker.source())).collect(),
         budgets: options.budgets.clone(),
         ceiling: options.ceiling,
@@ -60,6 +65,28 @@ pub fn policy(options: &Options, scripted: &Scripted) -> Policy {
         replay: effectgate_engine::replay::ReplayPolicy::default(),
         n8n: options.n8n.clone(),
     }
+}
+
+/// What `[n8n]` brings.
+fn resumes(n8n: &Arc<N8n>, like: &Provider) -> (Provider, Arc<dyn Connector>, Option<OutPolicy>) {
+    let class = Class::Enforcing { key_window_ms: 168 * HOUR, margin_ms: HOUR };
+    let rules = Provider { name: ProviderName::new(n8n::PROVIDER), class, attempts_max: 100, ..like.clone() };
+    let lookup = Lookup { settle_delay_ms: 5_000, authoritative: true, period_ms: 10_000 };
+    let lookup = n8n.api_key().is_some().then_some(lookup);
+    let wait = Provider { class: Class::Advisory, lookup, ..rules.clone() };
+    (rules, Arc::new(ResumeConnector::new(Arc::clone(n8n), wait)), None)
+}
+
+fn resume_flow(options: &Options) -> FlowPolicy {
+    let plain = Options { gate: Gate::None, output_schema: None, payload_schema: None, ..options.clone() };
+    let mut flow = flow(&Options { effect_schema: None, identity: vec![String::new()], ..plain }, n8n::FLOW);
+    let note = EffectType::new("note");
+    let effect = EffectPolicy { provider: ProviderName::new(n8n::PROVIDER), ..flow.flow.effects[&note].clone() };
+    let types = || [n8n::RESUME, n8n::RESUME_WAIT].map(EffectType::new);
+    flow.flow.effects = types().map(|name| (name, effect.clone())).into();
+    let rules = || EffectRules { payload_schema: None, rules: vec![], evidence: None, payload_from: None };
+    flow.effects = types().map(|name| (name, rules())).into();
+    flow
 }
 
 fn flow(options: &Options, name: &str) -> FlowPolicy {
