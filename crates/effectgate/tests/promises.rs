@@ -65,6 +65,7 @@ fn every_test_that_another_page_names_exists() {
         "docs/budgets.md",
         "docs/out.md",
         "docs/subscriptions.md",
+        "docs/n8n/resume.md",
         "docs/providers.md",
         "docs/replay.md",
     ] {

@@ -19,11 +19,11 @@ const READERS: &[KeyScope] = &[Worker, Viewer, Approver, Operator, Auditor, Swit
 fn opens(operation: &str) -> &'static [KeyScope] {
     match operation {
         "reserve" | "reserve_batch" | "claim" | "renew" | "propose" | "complete" | "fail" | "begin_effect"
-        | "settle_effect" | "send_out" | "call_tool" | "serve_mcp" => &[Worker, Admin],
+        | "settle_effect" | "send_out" | "call_tool" | "serve_mcp" | "resume_approval" => &[Worker, Admin],
         "find_runs" | "get_run" | "explain_run" | "read_journal" | "find_effects" | "get_effect" | "list_switches"
         | "list_replays" | "get_replay" | "list_corrections" | "whoami" => READERS,
         "find_approvals" => &[Viewer, Approver, Operator, Auditor, SwitchOwner, Admin],
-        "get_approval" => &[Approver, Operator, Auditor, Admin],
+        "get_approval" => &[Worker, Approver, Operator, Auditor, Admin],
         "cancel_effect" | "correct_run" | "execute_replay" | "look_effect" | "plan_replay" | "resolve_effect"
         | "release_run" | "close_run" | "withdraw_approval" => &[Operator, Admin],
         "turn_switch" | "drill_switch" => &[SwitchOwner, Admin],

@@ -86,7 +86,7 @@ fn own(operation: &str) -> Vec<Code> {
         "reserve" => (&[BadKey, BadLease, UnknownFlow, InvalidPayload, PayloadConflict], false),
         "claim" => (&[BadLease, UnknownFlow], false),
         "renew" => (&[BadLease, LeaseLost, UnknownFlow], false),
-        "propose" => (&[InvalidOutput, LeaseLost, UnknownFlow], false),
+        "propose" => (&[InvalidOutput, LeaseLost, Code::UrlNotAllowed, UnknownFlow], false),
         "complete" => (&[LeaseLost, EffectsOpen], false),
         "fail" => (&[LeaseLost, EffectsOpen, UnknownClass, UnknownFlow], false),
         "begin_effect" => (&[InvalidPayload, EffectDiffers, LeaseLost, SwitchOff, BudgetUsedUp, UnknownFlow], false),
@@ -97,6 +97,7 @@ fn own(operation: &str) -> Vec<Code> {
         "plan_replay" => (&[UnknownFlow], true),
         "execute_replay" => (&[ReplayExpired, Code::ReasonTooLong], false),
         "subscribe" => (&[Code::UrlNotAllowed, UnknownFlow], false),
+        "resume_approval" => (&[Code::UrlNotAllowed], false),
         "turn_switch" => (&[], true),
         "decide" => (
             &[

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
 mod layers;
+mod n8n;
 mod out;
 mod refusals;
 
