@@ -53,7 +53,7 @@ impl Row {
             // For a page, whoever comes with a key and no session is nobody.
             Keys::Never if is_key => self.cells["nobody"],
             Keys::Only(scopes) if is_key => {
-                let holds = scopes.iter().any(|scope| *scope == column);
+                let holds = scopes.iter().any(|scope| column.split(' ').next() == Some(scope.as_str()));
                 if holds { Cell::Yes } else { Cell::No }
             }
             _ => self.cells[column],

@@ -84,7 +84,8 @@ fn resume_flow(options: &Options) -> FlowPolicy {
     let effect = EffectPolicy { provider: ProviderName::new(n8n::PROVIDER), ..flow.flow.effects[&note].clone() };
     let types = || [n8n::RESUME, n8n::RESUME_WAIT].map(EffectType::new);
     flow.flow.effects = types().map(|name| (name, effect.clone())).into();
-    let rules = || EffectRules { payload_schema: None, rules: vec![], evidence: None, payload_from: None };
+    let rules =
+        || EffectRules { payload_schema: None, rules: vec![], evidence: None, payload_from: None, description: None };
     flow.effects = types().map(|name| (name, rules())).into();
     flow
 }

@@ -118,6 +118,7 @@ fn made_flow() -> FlowConfig {
         payload_from: None,
         payload_schema: None,
         inline: false,
+        description: None,
     };
     FlowConfig {
         repairs_max: 0,
