@@ -4,6 +4,7 @@
 use effectgate_core::{
     approval::ApprovalState,
     budget,
+    delivery::UNDELIVERED,
     effect::{Attempt, Effect, EffectState},
     ids::{RunId, Tenant},
     journal::{EntryKind, SealedEntry},
@@ -20,6 +21,7 @@ use utoipa::ToSchema;
 use crate::{
     engine::Engine,
     error::Result,
+    inbound::{DeliveryStory, delivery_story},
     outbound,
     view::{self, DecisionView},
 };
@@ -39,6 +41,8 @@ pub struct Explanation {
     pub approved_by: Vec<DecisionView>,
     #[schema(value_type = Object)]
     pub model: Value,
+    /// How it stands with the worker of the source that it came in at; null for a run that a worker reserved.
+    pub delivery: Option<DeliveryStory>,
     pub effects: Vec<EffectStory>,
     pub timeline: Vec<Moment>,
 }
@@ -103,6 +107,7 @@ impl Engine {
         let agg = self.load(tenant, id).await?;
         let attempts = self.store().attempt_list(id).await?;
         let entries = self.store().journal_read(id, 0, TIMELINE_MAX).await?;
+        let last = self.last_entries(&agg).await?;
         let switches = self.switches_in_force().await;
         let handle = |e: &Effect| self.policy().provider(&e.provider).map(|p| p.connector.handle(e));
         let effects: Vec<EffectStory> =
@@ -117,9 +122,21 @@ impl Engine {
             reason: reason(&agg, &switches, &entries),
             approved_by: agg.approvals.iter().flat_map(|a| view::approval_view(a).decisions).collect(),
             model: model(&entries),
+            delivery: delivery_story(&agg, last.as_ref().unwrap_or(&entries)),
             effects,
             timeline: entries.iter().map(|entry| moment(entry, &agg.effects)).collect(),
         })
+    }
+}
+
+impl Engine {
+    /// The end of a record that is longer than a timeline: a worker that is away for days is asked again and again.
+    async fn last_entries(&self, agg: &Aggregate) -> Result<Option<Vec<SealedEntry>>> {
+        let after = agg.run.head.seq - i64::from(TIMELINE_MAX);
+        if agg.run.origin.inbound.is_none() || after <= 0 {
+            return Ok(None);
+        }
+        Ok(Some(self.store().journal_read(agg.run.id, after, TIMELINE_MAX).await?))
     }
 }
 
@@ -147,11 +164,22 @@ pub fn reason(agg: &Aggregate, switches: &[Switch], entries: &[SealedEntry]) -> 
         return because("effect_unknown", text, "the reconciler looks again; else a person settles it");
     }
     match &agg.run.state {
-        RunState::Queued => because("queued", "nobody works on it yet".into(), "a worker claims it"),
+        RunState::Queued => match &agg.run.origin.inbound {
+            Some(source) => because(
+                "queued",
+                format!("it came in at the source {source}, and nobody works on it yet"),
+                "it is brought to the source's worker, or a worker claims it",
+            ),
+            None => because("queued", "nobody works on it yet".into(), "a worker claims it"),
+        },
         RunState::Processing => processing(agg),
         RunState::AwaitingHuman { .. } => awaiting(agg),
         RunState::Approved => approved(agg, switches, entries),
         RunState::Completed => because("completed", "everything that was decided has happened".into(), "nothing"),
+        RunState::FailedRetryable { reason, next_attempt_at } if reason == UNDELIVERED => {
+            let text = format!("the worker of its source did not take it; the next call at {next_attempt_at}");
+            because(UNDELIVERED, text, "the worker can be reached again, or a worker claims it")
+        }
         RunState::FailedRetryable { reason, next_attempt_at } => {
             let text = format!("the last attempt failed with {reason}; the next may begin at {next_attempt_at}");
             because("failed_retryable", text, "a worker claims it again")
@@ -284,6 +312,7 @@ fn over_budget(effect: &Effect, entries: &[SealedEntry]) -> Option<Reason> {
 pub(crate) fn reason_words(reason: &str) -> &str {
     match reason {
         "rejected" => "a person rejected it",
+        "undeliverable" => "no worker took it for as long as its source allows",
         "approval_expired" => "nobody decided in time",
         "approval_withdrawn" => "the question was taken back before anybody decided",
         "invalid_output" => "the model never produced a valid output",

@@ -52,6 +52,10 @@ pub(crate) fn lines(story: &Value) -> Vec<String> {
         format!("  why: {} [{}]", cell(story, "/reason/text"), cell(story, "/reason/code")),
         format!("  next: {}", cell(story, "/reason/next")),
     ];
+    if story["delivery"].is_object() {
+        let (source, state) = (cell(story, "/delivery/source"), cell(story, "/delivery/state"));
+        lines.push(format!("  came in at {source}, {state}: {}", cell(story, "/delivery/text")));
+    }
     for decision in list(story, "approved_by") {
         let (who, what) = (cell(decision, "/subject"), cell(decision, "/decision"));
         lines.push(format!("  {what} by {who} at {}", cell(decision, "/at")));

@@ -12,6 +12,7 @@ mod event;
 mod key;
 mod lane;
 mod signature;
+mod story;
 
 use effectgate_core::ids::FlowName;
 
@@ -22,7 +23,9 @@ pub use deliver_to::{DeliverPolicy, DeliverSettings};
 pub use event::Fault;
 pub use key::{KeyRule, KeyWord, Missing, NoKey};
 pub(crate) use lane::Lanes;
+pub(crate) use story::delivery_story;
 pub use signature::{Encoding, HmacForm, Scheme, Signature, Unsigned};
+pub use story::DeliveryStory;
 
 /// One inbound source, as the config declares it.
 pub struct SourcePolicy {

@@ -172,6 +172,7 @@ fn facts(visit: &Visit, agg: &Aggregate, explanation: &Explanation) -> Vec<Fact>
         let Moment { text, relative, .. } = Moment::new(visit, at);
         format!("{text} ({relative})")
     };
+    let delivery = explanation.delivery.as_ref();
     let model = |name: &str| explanation.model[name].as_str().map(str::to_owned);
     let all = [
         ("Run", Some(run.id.to_string())),
@@ -181,6 +182,9 @@ fn facts(visit: &Visit, agg: &Aggregate, explanation: &Explanation) -> Vec<Fact>
         ("Worker", run.owner.as_ref().map(|owner| owner.as_str().to_owned())),
         ("Lease until", agg.lease.map(|lease| moment(lease.expires_at))),
         ("May be claimed from", run.state.next_attempt_at().map(moment)),
+        ("Came in at", run.origin.inbound.as_ref().map(|source| format!("the source {source}"))),
+        ("Delivery", delivery.map(|story| answer::sentence(&local(visit, &story.text)))),
+        ("Calls to its worker", delivery.map(|story| story.calls.to_string())),
         ("API key", run.origin.api_key.clone()),
         ("Correlation id", run.origin.correlation_id.clone()),
         ("Source record", run.origin.source_url.clone()),
