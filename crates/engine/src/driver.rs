@@ -91,7 +91,7 @@ impl Workers {
         // By itself: a provider whose lookup hangs must not hold up the sweep.
         tasks.spawn(run(engine.clone(), Worker::Reconciler, period, stopped.clone()));
         tasks.spawn(run(engine.clone(), Worker::Notifier, period, stopped.clone()));
-        if policy.sources.values().any(|source| source.deliver.is_some()) {
+        if engine.delivers() {
             let period = Duration::from_millis(policy.dispatcher.period_ms);
             tasks.spawn(run(engine.clone(), Worker::Deliverer, period, stopped.clone()));
         }

@@ -40,7 +40,9 @@ pub(crate) fn of(kind: &str, facts: &Value, target: &str) -> String {
         "undelivered" if fact("next") == "undeliverable" => {
             format!("gave it up: no worker took it since {}{}", fact("since"), because("reason"))
         }
-        "undelivered" => format!("no worker took it{}; the next call at {}", because("reason"), fact("next_attempt_at")),
+        "undelivered" => {
+            format!("no worker took it{}; the next call at {}", because("reason"), fact("next_attempt_at"))
+        }
         "renewed" => format!("renewed the lease for {}", lease()),
         "conflict" => "refused the same key with another payload".into(),
         "proposal_invalid" => format!("proposed something invalid: {}", fact("findings")),

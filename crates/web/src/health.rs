@@ -33,7 +33,7 @@ pub(crate) struct WorkerView {
     ok: bool,
 }
 
-/// The workers a server runs.
+/// The workers that every server runs; where a source delivers there is a deliverer too.
 const WORKERS: [&str; 3] = ["dispatcher", "sweeper", "notifier"];
 /// A tick that is this many periods late is not late by chance.
 const PERIODS: i64 = 5;
@@ -60,7 +60,8 @@ pub(crate) async fn readyz(State(app): State<App>) -> Reply {
     }
     let workers = app.engine.nudges().health().workers;
     let (now, late_ms) = (app.engine.now(), late_ms(&app));
-    reasons.extend(WORKERS.iter().filter_map(|name| complaint(name, &workers, now, late_ms)));
+    let deliverer = app.engine.delivers().then_some("deliverer");
+    reasons.extend(WORKERS.into_iter().chain(deliverer).filter_map(|name| complaint(name, &workers, now, late_ms)));
     let (status, word) =
         if reasons.is_empty() { (StatusCode::OK, "ready") } else { (StatusCode::SERVICE_UNAVAILABLE, "not_ready") };
     let view = |w: WorkerHealth| WorkerView { worker: w.worker, last_tick_at: w.at, ok: w.last.is_ok() };

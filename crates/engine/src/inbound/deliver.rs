@@ -77,6 +77,12 @@ impl Engine {
         Ok(report)
     }
 
+    /// True if a source of the config is brought to a worker.
+    #[must_use]
+    pub fn delivers(&self) -> bool {
+        self.policy().sources.values().any(|source| source.deliver.is_some())
+    }
+
     /// Waits until no call is under way.
     pub async fn deliver_idle(&self) {
         self.inner().lanes.idle().await;

@@ -23,9 +23,9 @@ pub use deliver_to::{DeliverPolicy, DeliverSettings};
 pub use event::Fault;
 pub use key::{KeyRule, KeyWord, Missing, NoKey};
 pub(crate) use lane::Lanes;
-pub(crate) use story::delivery_story;
 pub use signature::{Encoding, HmacForm, Scheme, Signature, Unsigned};
 pub use story::DeliveryStory;
+pub(crate) use story::delivery_story;
 
 /// One inbound source, as the config declares it.
 pub struct SourcePolicy {

@@ -1,19 +1,20 @@
-//! The settings as they are in force, to read: flows and providers with their limits in words, channels and alerts, the
-//! workers' pace, versions. Secrets are not here at all: the engine's policy holds none. To change something, change the
+//! The settings as they are in force, to read: flows, providers and sources with their limits in words, channels and alerts, the
+//! workers' pace, versions. Secrets are not shown. To change something, change the
 //! config and restart.
 
 mod budgets;
 mod flows;
 mod providers;
+mod sources;
 
 use askama::Template;
 use axum::response::Response;
-use effectgate_core::switch::Ceiling;
+use effectgate_core::{ids::SourceName, switch::Ceiling};
 use effectgate_engine::{EngineError, policy::Policy};
 use effectgate_store::Health;
 use http::StatusCode;
 
-use self::{budgets::BudgetLine, flows::FlowBlock, providers::ProviderBlock};
+use self::{budgets::BudgetLine, flows::FlowBlock, providers::ProviderBlock, sources::SourceBlock};
 use super::{
     answer::{self, Frame},
     listing::words,
@@ -29,6 +30,7 @@ struct SettingsPage {
     frame: Frame,
     flows: Vec<FlowBlock>,
     providers: Vec<ProviderBlock>,
+    sources: Vec<SourceBlock>,
     budgets: Vec<BudgetLine>,
     alerts: Vec<AlertLine>,
     house: Vec<Setting>,
@@ -68,10 +70,13 @@ async fn build(visit: &Visit) -> Result<SettingsPage> {
         to: Shown::new(&route.to),
         dedupe: exact(route.dedupe_ms),
     };
+    let away = engine.paused_sources();
+    let paused = |name: &SourceName| away.iter().find(|(source, _)| source == name).map(|(_, until)| *until);
     Ok(SettingsPage {
         frame: Frame::english("Settings", visit),
         flows: policy.flows.values().map(FlowBlock::new).collect(),
         providers: policy.providers.values().map(ProviderBlock::new).collect(),
+        sources: policy.sources.iter().map(|(name, source)| SourceBlock::new(name, source, paused(name))).collect(),
         budgets: engine.budgets_now().await?.iter().map(BudgetLine::new).collect(),
         alerts: policy.alerts.iter().map(alert).collect(),
         house: house(policy, &health),
