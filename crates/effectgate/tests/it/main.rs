@@ -6,6 +6,7 @@ mod auditor;
 mod check;
 mod config;
 mod crash;
+mod delivery;
 mod demo;
 mod ground;
 mod keys;
