@@ -103,6 +103,9 @@ pub fn of(t: &Transition) -> Vec<Event> {
     approvals.chain(effects).chain(run).collect()
 }
 
+/// What is told of a run that was made in quarantine: no transition tells of it.
+pub const KEPT: Event = Event::of_run(EventKind::RunQuarantined);
+
 /// The notice that carries events, of the transition's last entry. `None` without events or entries.
 #[must_use]
 pub fn notice(t: &Transition, events: Vec<Event>) -> Option<Notice> {

@@ -19,4 +19,5 @@ mod replicas;
 mod review;
 mod serve;
 mod single_sign_on;
+mod subscriptions;
 mod support;

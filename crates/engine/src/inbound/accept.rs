@@ -125,6 +125,9 @@ impl Engine {
                 if event.fault.is_none() && source.deliver.is_some() {
                     self.nudges().deliverer.notify_one();
                 }
+                if event.fault.is_some() {
+                    self.tell_kept(&delivery.tenant, id, &source.flow).await?;
+                }
                 Ok(match event.fault {
                     None => Accepted::Queued { run: id },
                     Some(fault) => Accepted::Quarantined { run: id, fault },
@@ -139,6 +142,9 @@ impl Engine {
         // What has none of the members that identified the run is another payload.
         let came = hash_for(run, flow, event.hash, Some(&event.json)).unwrap_or(event.hash);
         if came == run.payload_hash {
+            if matches!(run.state, RunState::Quarantined { .. }) {
+                self.tell_kept(&run.tenant, id, &run.flow).await?;
+            }
             return Ok(Accepted::Duplicate { run: id, state });
         }
         self.note_conflict(run, &came, &Actor::Source(name.clone())).await?;

@@ -109,9 +109,10 @@ impl Engine {
             NoticeKind::ApprovalClosed { approval, audience } => self.tell_closed(&due, *approval, audience).await,
             NoticeKind::Resume { approval, n } => self.resume(&due, *approval, *n).await,
             NoticeKind::Alert { alert, detail } => self.raise(&due, *alert, detail).await,
-            NoticeKind::Events { at, events } => {
-                self.fan_out(&due, *at, events).await.map(|n| if n == 0 { Told::Skipped } else { Told::Sent })
-            }
+            NoticeKind::Events { at, events } => self
+                .fan_out(&due.tenant, due.run, due.notice.n, *at, events)
+                .await
+                .map(|n| if n == 0 { Told::Skipped } else { Told::Sent }),
         };
         let told = told.unwrap_or_else(|error| Told::Failed(error.to_string()));
         let told = if due.notice.attempts + 1 >= ATTEMPTS_MAX { told.given_up() } else { told };

@@ -5,31 +5,51 @@ use std::collections::BTreeMap;
 use effectgate_core::{
     actor::Actor,
     event::{self, Event},
-    ids::FlowName,
+    ids::{FlowName, RunId, Tenant},
     run::Aggregate,
     time::Timestamp,
 };
-use effectgate_store::{ApiKeyRow, DeliveryRow, DeliveryState, DueNotice, SubscriptionRow};
+use effectgate_store::{ApiKeyRow, DeliveryRow, DeliveryState, SubscriptionRow};
 
 use super::{Ending, body, told::wants};
 use crate::{engine::Engine, error::Result};
 
 impl Engine {
-    /// Makes the deliveries of a notice's events. How many there were.
-    pub(crate) async fn fan_out(&self, due: &DueNotice, at: Timestamp, events: &[Event]) -> Result<usize> {
+    /// Tells of a run that was made in quarantine, if it still is. No transition carries that, so it is fanned out at
+    /// once, before the sender is answered: one who gets no answer sends again, and comes by here again.
+    ///
+    /// # Errors
+    /// The store.
+    pub(crate) async fn tell_kept(&self, tenant: &Tenant, run: RunId, flow: &FlowName) -> Result<()> {
+        if self.is_wanted(event::KEPT.kind, tenant, flow).await {
+            // No entry has the number 0, so this meets no other event of the run, however often it is told.
+            self.fan_out(tenant, run, 0, self.now(), &[event::KEPT]).await?;
+        }
+        Ok(())
+    }
+
+    /// Makes the deliveries of the events of the run's notice with this number. How many there were.
+    pub(crate) async fn fan_out(
+        &self,
+        tenant: &Tenant,
+        run: RunId,
+        notice: i64,
+        at: Timestamp,
+        events: &[Event],
+    ) -> Result<usize> {
         // Purged before anybody was told: there is nothing left to tell of.
-        let Some(agg) = self.store().run_load(&due.tenant, due.run).await? else { return Ok(0) };
-        let rows = self.store().subscription_list(Some(&due.tenant)).await?;
+        let Some(agg) = self.store().run_load(tenant, run).await? else { return Ok(0) };
+        let rows = self.store().subscription_list(Some(tenant)).await?;
         let mut keys = BTreeMap::new();
         let mut deliveries = Vec::new();
-        for row in rows.iter().filter(|row| events.iter().any(|e| wants(row, e.kind, &due.tenant, &agg.run.flow))) {
+        for row in rows.iter().filter(|row| events.iter().any(|e| wants(row, e.kind, tenant, &agg.run.flow))) {
             if !keys.contains_key(&row.api_key) {
                 keys.insert(row.api_key.clone(), self.store().api_key_find(&row.api_key).await?);
             }
             match keys.get(&row.api_key).and_then(Option::as_ref).filter(|key| key.revoked_at.is_none()) {
                 None => drop(self.end_subscription(row, &MESSENGER, Ending::KeyRevoked).await?),
                 Some(key) if may_hear(key, &agg.run.flow) => {
-                    deliveries.extend(self.deliveries(row, due, at, events, &agg));
+                    deliveries.extend(self.deliveries(row, notice, at, events, &agg));
                 }
                 Some(_) => {}
             }
@@ -44,16 +64,16 @@ impl Engine {
     fn deliveries(
         &self,
         row: &SubscriptionRow,
-        due: &DueNotice,
+        notice: i64,
         at: Timestamp,
         events: &[Event],
         agg: &Aggregate,
     ) -> Vec<DeliveryRow> {
         let now = self.now();
-        let wanted = events.iter().enumerate().filter(|(_, e)| wants(row, e.kind, &due.tenant, &agg.run.flow));
+        let wanted = events.iter().enumerate().filter(|(_, e)| wants(row, e.kind, &agg.run.tenant, &agg.run.flow));
         let delivery = |(place, event): (usize, &Event)| DeliveryRow {
             subscription: row.id,
-            event: event::id(due.run, due.notice.n, place),
+            event: event::id(agg.run.id, notice, place),
             kind: event.kind,
             body: serde_json::to_string(&body::of(*event, at, agg)).expect("bodies are made of strings and numbers"),
             state: DeliveryState::Pending,

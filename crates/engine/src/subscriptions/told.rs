@@ -52,6 +52,12 @@ impl Engine {
         transition.notices.extend(notice);
     }
 
+    /// True if somebody may want to hear of it.
+    pub(super) async fn is_wanted(&self, kind: EventKind, tenant: &Tenant, flow: &FlowName) -> bool {
+        self.policy().n8n.is_some()
+            && self.subscribers().await.is_none_or(|rows| rows.iter().any(|row| wants(row, kind, tenant, flow)))
+    }
+
     /// The subscriptions as they were at most [`KNOWN_MS`] ago. `None` if they cannot be read.
     async fn subscribers(&self) -> Option<Arc<[SubscriptionRow]>> {
         // Held while one reads: the others wait for that reading instead of making their own.

@@ -7,20 +7,22 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use effectgate_core::{
     approval::Verdict,
     gate::Gate,
-    ids::{RunId, SubscriptionId, Tenant},
+    ids::{RunId, SourceName, SubscriptionId, Tenant},
     operate::{Asker, Resolution},
 };
 use effectgate_engine::{
     Engine, EngineError,
     connect::{http::HttpLimits, tls::Tls},
+    inbound::Delivery,
     keys::{KeyScope, NewKey},
     n8n::{N8n, N8nSettings},
     subscriptions::{OF_ONE_KEY_MAX, Subscribed, Wish},
 };
 use effectgate_testkit::provider::{Received, ScriptedProvider, Step};
+use http::HeaderMap;
 use serde_json::{Value, json};
 
-use crate::common::{Answer, HOUR, Held, Options, World, lead, olga};
+use crate::common::{Answer, HOUR, Held, Options, World, lead, olga, worker::WorkerAt};
 
 const MINUTE: i64 = 60_000;
 const ALL: [&str; 10] = [
@@ -653,4 +655,32 @@ async fn what_only_adds_to_the_record_is_told_to_nobody() {
     let late = house.world.decide(held.run.id, &lead("bo"), Verdict::Approve).await;
     assert!(late.is_err());
     assert_eq!(house.told().await[1..], ["approval.decided", "run.failed"], "a refused click is none");
+}
+
+#[tokio::test]
+async fn an_event_that_is_kept_in_quarantine_at_the_door_is_told_also_where_the_process_died_before_it_told() {
+    let schema = json!({"type": "object", "required": ["text"]});
+    let worker = Some(WorkerAt::new("http://127.0.0.1:9"));
+    let house = House::with(Options { payload_schema: Some(schema), worker, ..Options::default() }).await;
+    house.subscribe(&["run.quarantined"]).await;
+    let body = r#"{"id":"e-1"}"#;
+    let comes = async |engine: &Engine| {
+        let delivery =
+            Delivery { tenant: house.world.caller.tenant.clone(), headers: HeaderMap::new(), body: body.into() };
+        engine.accept(&SourceName::new("shop"), delivery).await.unwrap()
+    };
+
+    let first = comes(&house.world.engine).await;
+    assert_eq!(first.as_str(), "quarantined");
+    assert_eq!(house.told().await, ["run.quarantined"]);
+    let again = comes(&house.world.engine).await;
+    assert_eq!(again.as_str(), "duplicate");
+    assert_eq!(house.told().await.len(), 1, "told once, however often it comes");
+
+    let killed = house.world.killed();
+    killed.raw().execute("DELETE FROM deliveries", []).unwrap();
+    comes(&killed.engine).await;
+    deliver(&killed.engine).await;
+    assert_eq!(house.got().len(), 2);
+    assert_eq!(house.got()[0].header("webhook-id"), house.got()[1].header("webhook-id"));
 }
