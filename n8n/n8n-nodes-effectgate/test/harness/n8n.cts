@@ -29,6 +29,8 @@ export interface World {
 	gate: { url: string; apiKey: string };
 	workflow?: string;
 	execution?: string;
+	/** The address under which n8n is reached. */
+	n8n?: string;
 	continueOnFail?: boolean;
 	/** How often the next answers are lost after the gate has made them. */
 	loseAnswers?: number;
@@ -159,7 +161,7 @@ export class Execution {
 			getInputData: () => items,
 			continueOnFail: () => this.world.continueOnFail === true,
 			getSignedResumeUrl: () =>
-				`http://127.0.0.1:5678/webhook-waiting/${this.id()}/${node.id}?signature=0000000000000000`,
+				`${this.world.n8n ?? 'http://127.0.0.1:5678'}/webhook-waiting/${this.id()}/${node.id}?signature=0000000000000000`,
 			putExecutionToWait: async () => {
 				this.waits = true;
 			},
@@ -171,7 +173,7 @@ export class Execution {
 		return this.data.resultData.runData[name]?.length ?? 0;
 	}
 
-	private id(): string {
+	id(): string {
 		return this.world.execution ?? '1';
 	}
 
@@ -322,6 +324,14 @@ async function hook(
 	return { answer, ...seen };
 }
 
+/** The links of approvals that were in the gate's answers: in these tests the caller delivers them. */
+export const LINKS = new Map<string, string>();
+
+function keepLink(answer: unknown): void {
+	const approval = (answer as { approval?: { id: string; link?: string } } | undefined)?.approval;
+	if (approval?.link) LINKS.set(approval.id, approval.link);
+}
+
 function requests(world: World) {
 	return {
 		async httpRequestWithAuthentication(_credential: string, options: IHttpRequestOptions) {
@@ -334,15 +344,14 @@ function requests(world: World) {
 				body: options.body === undefined ? undefined : JSON.stringify(options.body),
 			});
 			const text = await response.text();
+			const isJson = /json/.test(response.headers.get('content-type') ?? '');
+			const answer: unknown = isJson && text !== '' ? JSON.parse(text) : text;
+			keepLink(answer);
 			if ((world.loseAnswers ?? 0) > 0) {
 				world.loseAnswers = (world.loseAnswers ?? 0) - 1;
 				throw new Error('The connection to the server was closed unexpectedly');
 			}
-			const isJson = /json/.test(response.headers.get('content-type') ?? '');
-			return {
-				statusCode: response.status,
-				body: isJson && text !== '' ? (JSON.parse(text) as unknown) : text,
-			};
+			return { statusCode: response.status, body: answer };
 		},
 	};
 }
