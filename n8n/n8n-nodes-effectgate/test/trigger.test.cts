@@ -94,12 +94,17 @@ describe('the trigger', () => {
 		assert.equal(await trigger.deactivate(), true);
 	});
 
-	it('says so when the gate cannot be asked, so that n8n knows', async () => {
+	it('says so when the gate cannot be asked, and finds what it left behind when it is published again', async () => {
 		const trigger = triggering();
 		await trigger.activate();
 		trigger.world.gate = { url: 'http://127.0.0.1:9', apiKey: 'x' };
 		await assert.rejects(trigger.deactivate(), /could not be reached/);
 		await assert.rejects(trigger.activate(), /could not be reached/);
+
+		const published = new Trigger({ gate }, trigger.url);
+		assert.equal(await published.exists(), true);
+		assert.equal(await published.deactivate(), true);
+		assert.equal((await subscriptions()).filter(({ url }) => url === trigger.url).length, 0);
 	});
 
 	it('says what to configure when the gate may not call this n8n', async () => {
