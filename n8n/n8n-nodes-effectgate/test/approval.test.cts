@@ -187,6 +187,18 @@ describe('send and wait, a question of its own', () => {
 		assert.equal((used.json.data as IDataObject).approved, true);
 	});
 
+	it('does not give one yes twice to an execution, as when an agent calls its tool again', async () => {
+		const items = event();
+		const chain = asking(randomUUID());
+		await chain.run('Ask', items);
+		await decide(await approvalOf(items), 'approve');
+		assert.equal((await goesOn(chain)).approved, true);
+
+		const [[again]] = await chain.run('Ask', items);
+		const decision = again.json.data as IDataObject;
+		assert.deepEqual([decision.approved, decision.state], [false, 'already_used']);
+	});
+
 	it('refuses another question under the same key', async () => {
 		const id = randomUUID();
 		await asking(randomUUID()).run('Ask', event(id));

@@ -222,23 +222,23 @@ function busy(context: IExecuteFunctions, run: Run): NodeOperationError {
 }
 
 /**
- * The question stands, or was answered, for an execution before this one (a retry, or a second delivery). While it is open
- * this execution takes the place of the other: one decision resumes one execution. An answer that another execution got
- * is not used again unless the node says so, because what it allowed may have happened.
+ * The question stands, or was answered, before (a retry, a second delivery, a second call by an agent). While it is open
+ * this execution takes the place of the other: one decision resumes one execution. A yes is not used again unless the node
+ * says so, because what it allowed may have happened; not even in the execution that got it, where an agent may call its
+ * tool a second time.
  */
 async function askedBefore(context: IExecuteFunctions, run: Run): Promise<Step> {
 	if (!run.approval) return goneByItself(run);
 	const approval = await read(context, run.approval.id, 0);
 	if (approval.state === 'open') return await resumeAt(context, approval.id);
-	const mine = approval.resume?.execution === context.getExecutionId();
 	const step = decided(context, approval);
-	if (mine || options(context, 0).earlierDecision === 'use' || step.waits) return step;
+	if (options(context, 0).earlierDecision === 'use' || step.waits) return step;
 	if (step.decision.approved !== true) return step;
 	const decision = {
 		...step.decision,
 		approved: false,
 		state: 'already_used',
-		message: 'This was approved for an earlier execution, and what it allowed may have happened there.',
+		message: 'This was approved before, and what it allowed may have happened then.',
 	};
 	return { ...step, decision };
 }
