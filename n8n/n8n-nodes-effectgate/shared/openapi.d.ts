@@ -17,6 +17,52 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/in/{source}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Bring an event.
+         * @description For senders that sign what they send: the section `[sources.NAME]` says how. The body is kept as it came, whatever its
+         *     `Content-Type`; `Content-Encoding: gzip` is unpacked. 202 `accepted`: it is durable, and a worker gets it. 200
+         *     `duplicate`: the same event came before. 200 `conflict`: its key stands for another payload; nothing was merged. 200
+         *     `quarantined`: it is kept, and a person looks at it before anything is done. All four tell a sender to stop.
+         */
+        post: operations["accept"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/mcp/{flow}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The flow's tools over MCP.
+         * @description Streamable HTTP without sessions: `initialize`, `tools/list`, `tools/call`, one JSON-RPC message each. The key is set
+         *     by the workflow, percent-encoded in `?key=` of the endpoint's URL or in the header `Idempotency-Key`; without one the
+         *     tools are listed and a call is refused. The result of a call is the answer of `POST /v1/tools/{flow}/{effect_type}`,
+         *     its message as text and all of it as structured content.
+         */
+        post: operations["serve_mcp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/out/{provider}/{path}": {
         parameters: {
             query?: never;
@@ -88,7 +134,7 @@ export interface paths {
         /**
          * Read an approval with the effects it is about.
          * @description For operators and auditors, keys with the scope approver, and signed-in people who were asked, decided, or asked for
-         *     it.
+         *     it. A key with the scope worker follows it: state, decisions with who and reason, the effects without their payloads.
          */
         get: operations["get_approval"];
         put?: never;
@@ -115,6 +161,28 @@ export interface paths {
          *     waives it, somebody who edited nothing has to approve too.
          */
         post: operations["decide"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/approvals/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Say where an execution waits for an approval.
+         * @description Once the approval has ended (approved, rejected, expired or withdrawn), the address is called by POST with
+         *     `approval_id`, `run_id` and `state`; that call is an effect of the flow `n8n-resume`. If it has ended already, the call
+         *     is queued at once. The same address again changes nothing; another one takes its place while the approval is open.
+         */
+        put: operations["resume_approval"];
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -410,7 +478,8 @@ export interface paths {
         put?: never;
         /**
          * Claim a due run of a flow.
-         * @description Queued, failed_retryable whose time has come, or left behind by a worker whose lease is over.
+         * @description Queued, failed_retryable whose time has come, or left behind by a worker whose lease is over. The answer has the
+         *     payload: this worker did not bring it.
          */
         post: operations["claim"];
         delete?: never;
@@ -659,6 +728,51 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/subscriptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List subscriptions.
+         * @description Those of this API key; an administrator sees all of the tenant.
+         */
+        get: operations["list_subscriptions"];
+        put?: never;
+        /**
+         * Register a URL for events.
+         * @description The same URL again is the same subscription, with these events. Each event is sent at least once, signed as Standard
+         *     Webhooks says with a key made of this API key; a repeat has the same `webhook-id`.
+         */
+        post: operations["subscribe"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/subscriptions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Drop a subscription, with what is on its way to it.
+         * @description Says 204 also if it is gone: dropping twice is harmless.
+         */
+        delete: operations["unsubscribe"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/switches": {
         parameters: {
             query?: never;
@@ -695,6 +809,29 @@ export interface paths {
          *     switch off. Nothing is turned and nothing is held; the counts go into the journal.
          */
         post: operations["drill_switch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tools/{flow}/{effect_type}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Call a tool: an effect type of a flow, for an agent.
+         * @description The body is the arguments that the model wrote. The key comes from the workflow, in the header `Idempotency-Key` or
+         *     percent-encoded in `?key=`: it names the request that the agent works on, and one request does each effect type once.
+         *     Always 200 for a call that could be read; `answer` says what came of it and `message` tells a model what to do now.
+         *     A decision of a person is never waited for.
+         */
+        post: operations["call_tool"];
         delete?: never;
         options?: never;
         head?: never;
@@ -761,6 +898,7 @@ export interface components {
             outcome?: string | null;
             /** Format: int32 */
             quorum: number;
+            resume?: components["schemas"]["ResumeView"] | null;
             run_id: string;
             state: string;
             /** @description How many are still wanted; 0 once it has ended. */
@@ -979,6 +1117,19 @@ export interface components {
             /** @description True if the effects are others by now: it stays on record and does not count. */
             superseded?: boolean;
         };
+        /** @description How a run that came in at a source stands with the source's worker. */
+        DeliveryStory: {
+            /** @description Calls to the worker, in the last thousand entries of the record. */
+            calls: number;
+            last_call_at?: string | null;
+            source: string;
+            /**
+             * @description `held_back` (quarantined), `waiting` (nobody was called), `calling` (called, no answer on record), `delivered`,
+             *     `undelivered` (no worker took it), `failed` (the worker answered that it failed), `undeliverable` (given up).
+             */
+            state: string;
+            text: string;
+        };
         /** @description What a drill found. Counts are of this tenant's open effects. */
         Drill: {
             at: string;
@@ -1134,6 +1285,7 @@ export interface components {
         };
         Explanation: {
             approved_by: components["schemas"]["DecisionView"][];
+            delivery?: components["schemas"]["DeliveryStory"] | null;
             effects: components["schemas"]["EffectStory"][];
             flow: string;
             key: string;
@@ -1207,6 +1359,23 @@ export interface components {
         HealthAnswer: {
             /** @description `ok`. */
             status: string;
+        };
+        /**
+         * @description What became of a delivery.
+         * @example {
+         *       "answer": "accepted",
+         *       "run_id": "run_0123456789abcdefghjkmnpqrstvwxyz",
+         *       "state": "queued"
+         *     }
+         */
+        InAnswer: {
+            /** @description `accepted`, `duplicate`, `conflict` or `quarantined`. */
+            answer: string;
+            /** @description With `quarantined`: `not_json`, `no_key`, `no_identity` or `schema`. */
+            reason?: string | null;
+            run_id: string;
+            /** @description Where the run stands now. */
+            state: string;
         };
         /** @description A page of a run's journal. */
         JournalPage: {
@@ -1358,7 +1527,7 @@ export interface components {
         /** @description RFC 9457. Members with the present state (`run`, `errors`, `effect`, `approval` …) are added where they help. */
         Problem: {
             /** @enum {string} */
-            code: "invalid_json" | "invalid_utf8" | "duplicate_member" | "lone_surrogate" | "number_out_of_range" | "too_deep" | "body_too_large" | "body_incomplete" | "body_timeout" | "unsupported_media_type" | "unknown_member" | "missing_member" | "bad_member" | "bad_parameter" | "bad_key" | "correction_key" | "missing_key" | "bad_lease" | "unknown_flow" | "unknown_class" | "invalid_payload" | "reason_required" | "reason_too_long" | "nothing_changed" | "unauthorized" | "forbidden" | "out_not_allowed" | "cross_site" | "too_many_failures" | "too_many_requests" | "local_accounts_off" | "sign_in_expired" | "sign_in_refused" | "no_role" | "issuer_unavailable" | "cannot_decide" | "login_required" | "not_in_audience" | "not_qualified" | "separation_of_duties" | "not_found" | "no_such_path" | "no_out" | "method_not_allowed" | "unknown_token" | "payload_conflict" | "invalid_output" | "invalid_edit" | "effect_differs" | "lease_lost" | "effects_open" | "effect_not_begun" | "wrong_state" | "key_poisoned" | "replay_expired" | "budget_used_up" | "switch_off" | "in_flight" | "outcome_unknown" | "not_sent" | "no_answer" | "answer_erased" | "approval_over" | "effects_changed" | "too_many_edits" | "already_decided" | "contended" | "database_unavailable" | "commit_unknown" | "internal";
+            code: "invalid_json" | "invalid_utf8" | "duplicate_member" | "lone_surrogate" | "number_out_of_range" | "too_deep" | "body_too_large" | "body_incomplete" | "body_timeout" | "unsupported_media_type" | "unknown_member" | "missing_member" | "bad_member" | "bad_parameter" | "bad_key" | "correction_key" | "missing_key" | "bad_lease" | "unknown_flow" | "unknown_class" | "invalid_payload" | "reason_required" | "reason_too_long" | "nothing_changed" | "bad_signature" | "stale_signature" | "unauthorized" | "forbidden" | "out_not_allowed" | "cross_site" | "too_many_failures" | "too_many_requests" | "local_accounts_off" | "sign_in_expired" | "sign_in_refused" | "no_role" | "issuer_unavailable" | "cannot_decide" | "login_required" | "not_in_audience" | "not_qualified" | "separation_of_duties" | "not_found" | "no_such_path" | "unknown_source" | "no_out" | "method_not_allowed" | "unknown_token" | "payload_conflict" | "url_not_allowed" | "invalid_output" | "invalid_edit" | "effect_differs" | "url_not_allowed" | "lease_lost" | "effects_open" | "effect_not_begun" | "wrong_state" | "key_poisoned" | "replay_expired" | "budget_used_up" | "switch_off" | "in_flight" | "outcome_unknown" | "not_sent" | "no_answer" | "answer_erased" | "approval_over" | "effects_changed" | "too_many_edits" | "already_decided" | "contended" | "database_unavailable" | "commit_unknown" | "internal";
             detail: string;
             error: {
                 message?: string;
@@ -1429,6 +1598,7 @@ export interface components {
             owner: string;
             /** @description Who asked for it (`user:…`, `mail:…`); cannot be the only one who approves. */
             requested_by?: string | null;
+            resume?: components["schemas"]["ResumeRequest"] | null;
             source_url?: string | null;
             /** @description For the card. */
             summary?: string | null;
@@ -1551,6 +1721,8 @@ export interface components {
             /** @description `granted`, `busy` or `replay`. */
             answer: string;
             lease?: components["schemas"]["LeaseView"] | null;
+            /** @description With a claim: the payload as it came, which the worker did not bring. */
+            payload?: Record<string, never> | null;
             /** @description With `granted`: the same owner had asked before. */
             repeated?: boolean | null;
             /**
@@ -1625,6 +1797,37 @@ export interface components {
             external_id?: string | null;
             provider: string;
             type: string;
+        };
+        ResumeAnswer: {
+            approval: components["schemas"]["ApprovalView"];
+        };
+        /**
+         * @description Where an execution waits.
+         * @example {
+         *       "execution": "4711",
+         *       "url": "https://n8n.example.com/webhook-waiting/4711?signature=…"
+         *     }
+         */
+        ResumeRequest: {
+            /** @description Left out: the number in the address's path. */
+            execution?: string | null;
+            /** @description The id or name of the node that waits; a node that is called at an address of its own may be called again. */
+            node?: string | null;
+            /** @description Called by POST once the approval has ended. At an address that `[n8n]` allows; never shown again. */
+            url: string;
+        };
+        /**
+         * @description How far it is with telling a waiting execution.
+         * @enum {string}
+         */
+        ResumeState: "waiting" | "queued" | "resumed" | "review" | "failed";
+        /** @description A waiting execution. Its address is not shown: it gives the right to go on. */
+        ResumeView: {
+            execution: string;
+            node?: string | null;
+            /** @description The run whose effect is the call; there is none before the approval has ended. */
+            run_id?: string | null;
+            state: components["schemas"]["ResumeState"];
         };
         RunAnswer: {
             run: components["schemas"]["RunView"];
@@ -1718,6 +1921,43 @@ export interface components {
             /** Format: int64 */
             version: number;
         };
+        /**
+         * @example {
+         *       "events": [
+         *         "approval.decided"
+         *       ],
+         *       "flow": null,
+         *       "url": "https://n8n.example.com/webhook/2f8f1d0a/webhook"
+         *     }
+         */
+        SubscribeRequest: {
+            /**
+             * @description `approval.requested`, `approval.decided`, `approval.expired`, `approval.withdrawn`, `run.completed`, `run.failed`,
+             *     `run.quarantined`, `effect.completed`, `effect.failed`, `effect.review`.
+             */
+            events: string[];
+            /** @description Only of this flow; left out, of every flow that the API key may touch. */
+            flow?: string | null;
+            /** @description Where events are sent, by POST. At a base of `[n8n]` and below its path. */
+            url: string;
+        };
+        SubscriptionList: {
+            data: components["schemas"]["SubscriptionView"][];
+        };
+        /** @description A subscription as its owner sees it. */
+        SubscriptionView: {
+            /** @description The public id of the API key it belongs to. */
+            api_key: string;
+            created_at: string;
+            events: string[];
+            /** @description The first failure since the last success. */
+            failing_since?: string | null;
+            /** @description Null: of every flow that the key may touch. */
+            flow?: string | null;
+            id: string;
+            last_delivered_at?: string | null;
+            url: string;
+        };
         /** @description What a plan comes to, over all its runs. */
         Summary: {
             cost: components["schemas"]["Cost"];
@@ -1757,6 +1997,30 @@ export interface components {
             /** @description `found`, `found_many`, `absent`, `in_progress` or `no_information`. */
             said: string;
         };
+        /** @description The answer to a call of a tool. */
+        ToolAnswer: {
+            answer: components["schemas"]["ToolWord"];
+            approval_id?: string | null;
+            /** @description The same at every call of one request. */
+            correlation_id: string;
+            /** @description From the moment at which it is decided on. */
+            effect_id?: string | null;
+            /** @description With `refused`: what is wrong with the arguments. Pointers from their root. */
+            errors?: components["schemas"]["Vec"];
+            /** @description For the model: what happened, and what to do now. */
+            message: string;
+            /** @description What was made: the provider's id; where it names none, the effect's. */
+            result_id?: string | null;
+            /** @description Absent where nothing was kept. */
+            run_id?: string | null;
+        };
+        /** @description What the model wrote, letter by letter. */
+        ToolArguments: Record<string, never>;
+        /**
+         * @description What came of a call.
+         * @enum {string}
+         */
+        ToolWord: "succeeded" | "already_succeeded" | "awaiting_approval" | "accepted" | "unknown" | "refused";
         /**
          * @example {
          *       "enabled": false,
@@ -1773,6 +2037,11 @@ export interface components {
             /** @description `all`, `tenant`, `flow`, `provider` or `effect_type`. */
             scope: string;
         };
+        Vec: {
+            keyword: string;
+            message: string;
+            pointer: string;
+        }[];
         /** @enum {string} */
         Verdict: "recover" | "refused";
         VerifyAnswer: {
@@ -1838,6 +2107,264 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HealthAnswer"];
+                };
+            };
+        };
+    };
+    accept: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of a source in the config */
+                source: string;
+            };
+            cookie?: never;
+        };
+        /** @description The event; JSON for anything to be done with it */
+        requestBody: {
+            content: {
+                "*/*": string;
+            };
+        };
+        responses: {
+            /** @description `duplicate`, `conflict` or `quarantined`: nothing to send again */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InAnswer"];
+                };
+            };
+            /** @description `accepted`: kept as a run */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InAnswer"];
+                };
+            };
+            /** @description A problem: `body_incomplete` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `bad_signature`, `stale_signature` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `unknown_source` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `body_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `body_too_large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `too_many_requests` */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `internal` */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `database_unavailable`, `commit_unknown` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    serve_mcp: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The key, percent-encoded, instead of the header `Idempotency-Key`: for keys that are not ASCII, and for clients
+                 *     whose headers are fixed.
+                 */
+                key?: string;
+                /** @description Instead of the header `Effectgate-Correlation-Id`. */
+                correlation_id?: string;
+                /** @description How long the call may wait for the outcome. Left out: `server.tool_wait_ms`. */
+                wait_ms?: number;
+            };
+            header?: {
+                /** @description The key, visible ASCII; or ?key= */
+                "Idempotency-Key"?: string | null;
+                /** @description As for a call over plain HTTP */
+                "Effectgate-Correlation-Id"?: string | null;
+            };
+            path: {
+                /** @description The flow whose effect types are tools */
+                flow: string;
+            };
+            cookie?: never;
+        };
+        /** @description A JSON-RPC message */
+        requestBody: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description A JSON-RPC message */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            /** @description A notification, taken */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem: `invalid_json`, `invalid_utf8`, `duplicate_member`, `lone_surrogate`, `number_out_of_range`, `too_deep`, `body_incomplete`, `unknown_member`, `missing_member`, `bad_member`, `bad_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `unauthorized` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `forbidden`, `cross_site` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `body_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `body_too_large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `too_many_failures`, `too_many_requests` */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `internal` */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `database_unavailable`, `contended`, `commit_unknown` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -2266,6 +2793,123 @@ export interface operations {
             };
             /** @description A problem: `invalid_edit` */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `too_many_failures`, `too_many_requests` */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `internal` */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `database_unavailable`, `contended`, `commit_unknown` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resume_approval: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The approval */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResumeRequest"];
+            };
+        };
+        responses: {
+            /** @description The approval as it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResumeAnswer"];
+                };
+            };
+            /** @description A problem: `invalid_json`, `invalid_utf8`, `duplicate_member`, `lone_surrogate`, `number_out_of_range`, `too_deep`, `body_incomplete`, `unknown_member`, `missing_member`, `bad_member` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `unauthorized` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `forbidden`, `cross_site` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `body_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `body_too_large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `unsupported_media_type` */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5585,6 +6229,269 @@ export interface operations {
             };
         };
     };
+    list_subscriptions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The first made first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubscriptionList"];
+                };
+            };
+            /** @description A problem: `unauthorized` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `too_many_failures`, `too_many_requests` */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `internal` */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `database_unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    subscribe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SubscribeRequest"];
+            };
+        };
+        responses: {
+            /** @description Registered before: the same subscription, with these events */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubscriptionView"];
+                };
+            };
+            /** @description Registered */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubscriptionView"];
+                };
+            };
+            /** @description A problem: `invalid_json`, `invalid_utf8`, `duplicate_member`, `lone_surrogate`, `number_out_of_range`, `too_deep`, `body_incomplete`, `unknown_member`, `missing_member`, `bad_member`, `unknown_flow` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `unauthorized` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `forbidden`, `cross_site` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `body_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `body_too_large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `url_not_allowed` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `too_many_failures`, `too_many_requests` */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `internal` */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `database_unavailable`, `contended`, `commit_unknown` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    unsubscribe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The subscription (sub_…) */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Dropped, or gone before */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem: `unauthorized` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `forbidden`, `cross_site` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `too_many_failures`, `too_many_requests` */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `internal` */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `database_unavailable`, `contended`, `commit_unknown` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_switches: {
         parameters: {
             query?: never;
@@ -5797,6 +6704,140 @@ export interface operations {
             };
             /** @description A problem: `forbidden`, `cross_site` */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `body_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `body_too_large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `too_many_failures`, `too_many_requests` */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `internal` */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `database_unavailable`, `contended`, `commit_unknown` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    call_tool: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The key, percent-encoded, instead of the header `Idempotency-Key`: for keys that are not ASCII, and for clients
+                 *     whose headers are fixed.
+                 */
+                key?: string;
+                /** @description Instead of the header `Effectgate-Correlation-Id`. */
+                correlation_id?: string;
+                /** @description How long the call may wait for the outcome. Left out: `server.tool_wait_ms`. */
+                wait_ms?: number;
+            };
+            header?: {
+                /** @description The key, visible ASCII; or ?key= */
+                "Idempotency-Key"?: string | null;
+                /** @description Given back at every call of the request; left out: the run's id */
+                "Effectgate-Correlation-Id"?: string | null;
+            };
+            path: {
+                /** @description The flow whose effect types are tools */
+                flow: string;
+                /** @description The tool */
+                effect_type: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ToolArguments"];
+            };
+        };
+        responses: {
+            /** @description What came of it, in words for an agent */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolAnswer"];
+                };
+            };
+            /** @description A problem: `invalid_json`, `invalid_utf8`, `duplicate_member`, `lone_surrogate`, `number_out_of_range`, `too_deep`, `body_incomplete`, `unknown_member`, `missing_member`, `bad_member`, `bad_parameter`, `missing_key`, `bad_key` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `unauthorized` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `forbidden`, `cross_site` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `not_found` */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -11,7 +11,11 @@ export type Problem = Schemas['Problem'] & {
 };
 export type Run = Schemas['RunView'];
 export type Effect = Schemas['EffectView'];
-export type Approval = Schemas['ApprovalView'] & { resume?: Resume | null };
+export type Approval = Schemas['ApprovalView'];
+export type ResumeRequest = Schemas['ResumeRequest'];
+export type ResumeAnswer = Schemas['ResumeAnswer'];
+export type Subscription = Schemas['SubscriptionView'];
+export type SubscriptionList = Schemas['SubscriptionList'];
 export type Lease = Schemas['LeaseView'];
 export type ReserveRequest = Schemas['ReserveRequest'];
 export type ReserveAnswer = Schemas['ReserveAnswer'];
@@ -23,19 +27,3 @@ export type BeginAnswer = Schemas['BeginAnswer'];
 export type SettleAnswer = Schemas['SettleAnswer'];
 export type CorrectAnswer = Schemas['CorrectAnswer'];
 export type Explanation = Schemas['Explanation'];
-
-/** Which waiting execution an approval continues; the address itself is never told. */
-export interface Resume {
-	execution?: string | null;
-	node?: string | null;
-	state?: string;
-	run_id?: string | null;
-}
-
-/** A registered trigger. */
-export interface Subscription {
-	id: string;
-	url: string;
-	events: string[];
-	flow?: string | null;
-}

@@ -4,7 +4,7 @@ import type { IHookFunctions } from 'n8n-workflow';
 
 import { apiError } from '../../shared/problem';
 import { send } from '../../shared/request';
-import type { Subscription } from '../../shared/wire';
+import type { Subscription, SubscriptionList } from '../../shared/wire';
 
 interface Wanted {
 	url: string;
@@ -49,7 +49,7 @@ export async function unregister(context: IHookFunctions): Promise<boolean> {
 }
 
 async function find(context: IHookFunctions, url: string): Promise<Subscription | undefined> {
-	const answer = await send<{ data: Subscription[] }>(context, 'GET', '/v1/subscriptions');
+	const answer = await send<SubscriptionList>(context, 'GET', '/v1/subscriptions');
 	if (!answer.ok) throw apiError(context.getNode(), answer.problem);
 	return answer.body.data.find((subscription) => subscription.url === url);
 }

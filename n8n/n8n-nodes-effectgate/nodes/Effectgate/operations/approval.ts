@@ -15,7 +15,16 @@ import { given, json, options, text, wanted } from '../../../shared/parameters';
 import { send } from '../../../shared/request';
 import { ofApproval, onward } from '../../../shared/told';
 import { travelOf, type Travel } from '../../../shared/travel';
-import type { Approval, Lease, Problem, ProposalAnswer, ReserveAnswer, Run } from '../../../shared/wire';
+import type {
+	Approval,
+	Lease,
+	Problem,
+	ProposalAnswer,
+	ReserveAnswer,
+	ResumeAnswer,
+	ResumeRequest,
+	Run,
+} from '../../../shared/wire';
 import { forEachItem, refused, type Outcome } from './operation';
 import { requestOf } from './reserve';
 
@@ -105,12 +114,12 @@ async function join(context: IExecuteFunctions): Promise<Step> {
 /** Tells the gate where this execution waits. If the decision comes in this very moment, the gate resumes at once. */
 async function resumeAt(context: IExecuteFunctions, id: string): Promise<Step> {
 	const path = `/v1/approvals/${encodeURIComponent(id)}/resume`;
-	const answer = await send<{ approval: Approval }>(context, 'PUT', path, resumeOf(context), undefined, 0);
+	const answer = await send<ResumeAnswer>(context, 'PUT', path, resumeOf(context), undefined, 0);
 	if (!answer.ok) throw apiError(context.getNode(), answer.problem, 0);
 	return WAITS;
 }
 
-function resumeOf(context: IExecuteFunctions): object {
+function resumeOf(context: IExecuteFunctions): ResumeRequest {
 	return {
 		url: context.getSignedResumeUrl(),
 		execution: context.getExecutionId(),
