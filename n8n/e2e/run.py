@@ -18,11 +18,11 @@ import traceback
 from lab import install
 from lab.ground import Ground
 from lab.table import Table
-from scenarios import crashes, decisions, deliveries, faults, retries
+from scenarios import agents, crashes, decisions, deliveries, faults, retries
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-MODULES = [deliveries, faults, retries, crashes, decisions]
+MODULES = [deliveries, faults, retries, crashes, decisions, agents]
 
 
 def arguments():

@@ -56,3 +56,32 @@ def chain(name, *nodes, wires=None, settings=None):
         connections[frm] = to
     placed = [{**each, "position": [220 * index, 0]} for index, each in enumerate(nodes)]
     return {"name": name, "nodes": placed, "connections": connections, "settings": {"executionOrder": "v1", **(settings or {})}}
+
+
+def agent(name, path, text, model, *tools):
+    """A webhook and an agent whose prompt is the expression `text`, with a chat model node and tool nodes."""
+    thinks = node("Agent", "@n8n/n8n-nodes-langchain.agent", 3.1, {"promptType": "define", "text": text, "options": {}})
+    wires = {model["name"]: {"ai_languageModel": [[{"node": "Agent", "type": "ai_languageModel", "index": 0}]]}}
+    for tool in tools:
+        wires[tool["name"]] = {"ai_tool": [[{"node": "Agent", "type": "ai_tool", "index": 0}]]}
+    workflow = chain(name, webhook(path), thinks, wires=wires)
+    workflow["nodes"] += [model, *tools]
+    return workflow
+
+
+def chat_model(credential):
+    parameters = {"model": {"__rl": True, "mode": "id", "value": "scripted"}, "options": {"maxRetries": 0}}
+    return node("Model", "@n8n/n8n-nodes-langchain.lmChatOpenAi", 1.2, parameters, credentials=credential)
+
+
+def http_tool(name, description, *arguments, **more):
+    """An HTTP Request node as a tool of an agent; arguments as of `http`."""
+    tool = http(name, *arguments, **more)
+    tool["parameters"]["toolDescription"] = description
+    return {**tool, "type": "n8n-nodes-base.httpRequestTool"}
+
+
+def mcp_tool(name, endpoint, credential):
+    """n8n's MCP client over streamable HTTP; `endpoint` may be an expression."""
+    parameters = {"endpointUrl": endpoint, "serverTransport": "httpStreamable", "authentication": "bearerAuth", "include": "all", "options": {}}
+    return node(name, "@n8n/n8n-nodes-langchain.mcpClientTool", 1.2, parameters, credentials=credential)

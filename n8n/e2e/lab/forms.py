@@ -10,14 +10,17 @@ OWNER = "`n8n:${$workflow.id}:${$execution.id}:reserve`"
 class Forms:
     """Nodes with the addresses of one lab in them. `more` of each goes to the node: retryOnFail, onError …"""
 
-    def __init__(self, gate, direct, model, bearer, node):
-        """`gate` and `model` are base addresses, `direct` is the provider's as n8n sees it, `bearer` and `node` are n8n's
-        credentials for the gate: of an HTTP Request node, and of the community node."""
-        self.gate, self.direct, self.model, self.bearer, self._node = gate, direct, model, bearer, node
+    def __init__(self, gate, direct, model, credentials):
+        """`gate` and `model` are base addresses, `direct` is the provider's as n8n sees it, `credentials` are n8n's by kind."""
+        self.gate, self.direct, self.model, self._credentials = gate, direct, model, credentials
+
+    def credential(self, kind):
+        """What a node's `credentials` says of the one of this kind."""
+        return {kind: self._credentials[kind]}
 
     def past_the_relay(self, gate):
         """The same forms with the gate's own address in them."""
-        return Forms(gate, self.direct, self.model, self.bearer, self._node)
+        return Forms(gate, self.direct, self.model, self._credentials)
 
     def draft(self, **more):
         body = "{model: 'scripted', messages: [{role: 'user', content: 'draft for ' + " + ORDER + "}]}"
@@ -32,11 +35,11 @@ class Forms:
         """The same node through the outbound door: another URL, a credential and a key."""
         body, key = "{order: " + ORDER + ", text: 'a note'}", "={{ 'order:' + " + ORDER + " }}"
         return flow.http("Effect", f"{self.gate}/out/{provider}{path}", body, {"Idempotency-Key": key}, timeout,
-                         credentials=self.bearer, **more)
+                         credentials=self.credential("httpHeaderAuth"), **more)
 
     def reserve(self, name="lead", lease_ms=300_000, **more):
         body = "{flow: '%s', key: 'order:' + %s, payload: $json.body, owner: %s, lease_ms: %d}" % (name, ORDER, OWNER, lease_ms)
-        return flow.http("Reserve", f"{self.gate}/v1/runs", body, credentials=self.bearer, **more)
+        return flow.http("Reserve", f"{self.gate}/v1/runs", body, credentials=self.credential("httpHeaderAuth"), **more)
 
     def granted(self):
         return flow.when("Granted", "$json.answer", "granted")
@@ -48,7 +51,7 @@ class Forms:
         body = ("{owner: %s.lease.owner, fence: %s.lease.fence, output_text: %s.message.content, finish_reason: %s.finish_reason, "
                 "effects: [{type: '%s', target: %s, payload: %s}]}") % (grant, grant, choice, choice, effect, ORDER, payload)
         url = "=%s/v1/runs/{{ %s.run.id }}/proposal" % (self.gate, grant)
-        return flow.http("Propose", url, body, credentials=self.bearer, **more)
+        return flow.http("Propose", url, body, credentials=self.credential("httpHeaderAuth"), **more)
 
     def bare(self, name, mode="onReceived", path="/bare", **more):
         """Webhook, draft, effect: no gate."""
@@ -66,7 +69,7 @@ class Forms:
     def gated(self, name, resource, operation, parameters, **more):
         """A community node; what is not named has the node's own default."""
         return flow.node(name, "n8n-nodes-effectgate.effectgate", 1, {"resource": resource, "operation": operation, **parameters},
-                         credentials=self._node, **more)
+                         credentials=self.credential("effectgateApi"), **more)
 
     def reserve_node(self, name="lead", lease_ms=300_000, **more):
         key = {"keyMode": "whole", "key": "=order:{{ " + ORDER + " }}"}

@@ -34,6 +34,7 @@ sending_margin_ms = 500
 backoff = {{ base_ms = 100, max_ms = 500 }}
 breaker = {{ failures = 1000 }}
 effects.note = {{ path = "/notes", external_id = "/id" }}
+effects.note_of_node = {{ path = "/node-notes", external_id = "/id" }}
 out = {{ gate = "none", impact = "low", reversible = true, paths = ["/out-notes"], external_id = "/id", wait_ms = 5_000 }}
 
 [providers.pay]
@@ -49,16 +50,19 @@ key_window_margin_ms = 60_000
 backoff = {{ base_ms = 100, max_ms = 500 }}
 breaker = {{ failures = 1000 }}
 effects.payment = {{ path = "/payments", external_id = "/id" }}
+effects.payment_of_node = {{ path = "/node-payments", external_id = "/id" }}
 out = {{ gate = "none", impact = "low", reversible = true, paths = ["/out-payments"], external_id = "/id", wait_ms = 5_000 }}
 
 [flows.lead]
 key = "given"
 lease_ms_min = 500
 effects.note = {{ provider = "crm", impact = "low", reversible = true, gate = "none" }}
+effects.note_of_node = {{ provider = "crm", impact = "low", reversible = true, gate = "none" }}
 [flows.refund]
 key = "given"
 lease_ms_min = 500
 effects.payment = {{ provider = "pay", impact = "low", reversible = true, gate = "none" }}
+effects.payment_of_node = {{ provider = "pay", impact = "low", reversible = true, gate = "none" }}
 [flows.reply]
 key = "given"
 effects.note = {{ provider = "crm", impact = "low", reversible = true, gate = "approve" }}

@@ -30,9 +30,12 @@ class Ground:
         self.n8n.start()
         self._open.append(_Closing(self.n8n.stop))
         self.n8n.set_up()
-        bearer = self.n8n.credential("gate", "httpHeaderAuth", {"name": "Authorization", "value": f"Bearer {KEY}"})
-        node = self.n8n.credential("gate node", "effectgateApi", {"baseUrl": self.near.url, "apiKey": KEY}) if with_node else None
-        self.forms = Forms(self.near.url, self.far.url, self.talk.url, bearer, node)
+        credentials = self.n8n.credential("gate", "httpHeaderAuth", {"name": "Authorization", "value": f"Bearer {KEY}"})
+        credentials |= self.n8n.credential("gate bearer", "httpBearerAuth", {"token": KEY})
+        credentials |= self.n8n.credential("model", "openAiApi", {"apiKey": "none", "url": self.talk.url + "/v1", "header": False})
+        if with_node:
+            credentials |= self.n8n.credential("gate node", "effectgateApi", {"baseUrl": self.near.url, "apiKey": KEY})
+        self.forms = Forms(self.near.url, self.far.url, self.talk.url, credentials)
 
     def order(self, word):
         """A business event of its own: nothing in the lab is counted twice."""

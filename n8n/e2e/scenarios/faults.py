@@ -2,7 +2,7 @@
 
 At the advisory provider an outcome that nobody can know goes to the review desk; the person there looks at the far side, as the
 count does, and says so. At the enforcing one the gate asks again under its own key."""
-from lab import flow, table
+from lab import flow, table, web
 
 # What the relay does to the first exchange, and how many effects that makes without the gate: n8n sends again.
 RELAYED = {
@@ -26,9 +26,12 @@ class Lines:
         self._add("bare", (BARE, "advisory"), "/bare", forms.bare("NAME", **retry), None)
         self._add("out", (OUT, "advisory"), "/out-notes", forms.door("NAME", **retry), "out.crm")
         self._add("plain", (PLAIN, "advisory"), "/notes", forms.plain("NAME", **retry), "lead")
+        self._add("node", (NODE, "advisory"), "/node-notes", forms.node("NAME", effect="note_of_node", **retry), "lead")
         self._add("bare", (BARE, "enforcing"), "/bare-payments", forms.bare("NAME", path="/bare-payments", **retry), None)
         self._add("out", (OUT, "enforcing"), "/out-payments", forms.door("NAME", provider="pay", path="/out-payments", **retry), "out.pay")
         self._add("plain", (PLAIN, "enforcing"), "/payments", forms.plain("NAME", flow_name="refund", effect="payment", **retry), "refund")
+        paying = forms.node("NAME", flow_name="refund", effect="payment_of_node", **retry)
+        self._add("node", (NODE, "enforcing"), "/node-payments", paying, "refund")
         self._events = 0
 
     def _add(self, word, column, path, workflow, flow_name):
@@ -41,7 +44,6 @@ class Lines:
 
     def send(self, prepare):
         """One event of its own for each way, all under way together; gives {(way, class): (effects, note)}."""
-        from lab import web
         ground, orders = self._ground, {}
         self._events += 1
         for column, path, name, _, _ in self._ways:

@@ -1,0 +1,78 @@
+"""Agents. The model is a stubborn one: it calls its tool twice at once, and a third time in other words, whatever it was told.
+The other one does what it reads: n8n tells a model about a lost answer "You can retry the request immediately"."""
+from lab import flow, table, web
+from lab.forms import ORDER
+
+KEY = "={{ 'order:' + " + ORDER + " }}"
+TEXT = "$fromAI('text', 'what to write', 'string')"
+ABOUT = "Writes a note about the order"
+
+
+def a_model_that_calls_its_tool_three_times_makes_one_effect(ground, counts):
+    what = "an agent whose model calls its tool three times"
+    for way, (tool, want) in tools(ground, 3).items():
+        order = ground.order("agent")
+        ground.model.script(order, stubborn(order))
+        run_agent(ground, tool, order)
+        counts.count(what, way, ground.provider.effects(order), want)
+
+
+def a_model_that_is_told_to_retry_a_lost_answer_makes_one_effect(ground, counts):
+    what = "an agent whose tool's answer is lost"
+    for way, (tool, want) in tools(ground, 2).items():
+        order = ground.order("told")
+        ground.model.script(order, obedient(order))
+        if way == table.BARE:
+            ground.far.strike("forward-then-drop-response", path="/bare")
+        for path in () if way == table.BARE else ("/out", "/v1/tools"):
+            ground.near.strike("forward-then-drop-response", path=path)
+        run_agent(ground, tool, order)
+        ground.far.clear(), ground.near.clear()
+        counts.count(what, way, ground.provider.effects(order), want)
+
+
+def tools(ground, bare):
+    """The same tool without the gate and through it, and how many effects it makes."""
+    forms = ground.forms
+    header = forms.credential("httpHeaderAuth")
+    body = "{order: " + ORDER + ", text: " + TEXT + "}"
+    return {
+        table.BARE: (flow.http_tool("note", ABOUT, forms.direct + "/bare", body), bare),
+        table.OUT: (flow.http_tool("note", ABOUT, forms.gate + "/out/crm/out-notes", body, {"Idempotency-Key": KEY}, credentials=header), 1),
+    }
+
+
+def run_agent(ground, tool, order):
+    name = ground.name("agent")
+    workflow = flow.agent(name, name, "=Write a note about {{ " + ORDER + " }}", flow.chat_model(ground.forms.credential("openAiApi")), tool)
+    number = ground.n8n.deploy(workflow)
+    web.ask("POST", ground.n8n.hook(name), {"order": order})
+    ended = ground.n8n.ended(number)[0]
+    if ended["status"] != "success":
+        raise RuntimeError(f"the agent ended with {ground.n8n.execution(ended['id'])['data']['resultData'].get('error')}")
+
+
+def stubborn(order):
+    def replies(messages, offered):
+        asked = sum(len(message.get("tool_calls") or []) for message in messages)
+        call = lambda text: (offered[0]["function"]["name"], arguments(offered[0], order, text))
+        return [call("a note"), call("a note")] if asked == 0 else [call("another note")] if asked < 3 else "done"
+    return replies
+
+
+def obedient(order):
+    def replies(messages, offered):
+        told, asked = messages[-1], sum(len(message.get("tool_calls") or []) for message in messages)
+        again = told["role"] == "tool" and ("retry" in str(told["content"]).lower() or "fetch failed" in str(told["content"]))
+        call = (offered[0]["function"]["name"], arguments(offered[0], order, "a note"))
+        return [call] if asked == 0 or (again and asked < 3) else "done"
+    return replies
+
+
+def arguments(tool, order, text):
+    """What the tool's schema asks for, and nothing else."""
+    known = {"text": text, "order": order, "target": order}
+    return {name: known[name] for name in tool["function"]["parameters"]["properties"] if name in known}
+
+
+SENTENCES = [a_model_that_calls_its_tool_three_times_makes_one_effect, a_model_that_is_told_to_retry_a_lost_answer_makes_one_effect]
