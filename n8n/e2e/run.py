@@ -7,8 +7,10 @@ difference to what is expected.
 Installs n8n 2.41.1 and Node 24 into the lab folder (target/n8n-lab) if they are not there: about 3 GB and ten minutes.
 Everything listens on loopback, on free ports; only programs that this run started are ended."""
 import argparse
+import datetime
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,11 +20,11 @@ import traceback
 from lab import install
 from lab.ground import Ground
 from lab.table import Table
-from scenarios import agents, crashes, decisions, deliveries, faults, retries
+from scenarios import agents, crashes, decisions, deliveries, faults, resumes, retries
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-MODULES = [deliveries, faults, retries, crashes, decisions, agents]
+MODULES = [deliveries, faults, retries, crashes, decisions, resumes, agents]
 
 
 def arguments():
@@ -31,6 +33,7 @@ def arguments():
     parser.add_argument("--gate", type=pathlib.Path, help="the binary; without it one is built (cargo build --release)")
     parser.add_argument("--only", default="", help="only sentences with this word in their name; several with commas")
     parser.add_argument("--package", type=pathlib.Path, default=HERE.parent / "n8n-nodes-effectgate", help="the community node's source")
+    parser.add_argument("--record", type=pathlib.Path, help="write the table into this page, between its marks")
     parser.add_argument("--keep", action="store_true", help="keep the folder of the run: logs and databases")
     return parser.parse_args()
 
@@ -58,9 +61,17 @@ def play(ground, counts, sentence):
         traceback.print_exc()
         counts.fault(f"{sentence.__name__}: {type(error).__name__}: {error}")
     finally:
-        for relay in (ground.far, ground.near, ground.talk):
-            relay.clear()
+        ground.pass_everything()
     print(f"  {time.monotonic() - begun:.0f} s", flush=True)
+
+
+def record(page, counts, binary):
+    """Puts the table where the page has its marks."""
+    version = subprocess.run([binary, "--version"], capture_output=True, text=True).stdout.strip()
+    said = f"{datetime.date.today()}, n8n {install.N8N} on SQLite, one process, {version} on SQLite.\n\n{counts.text()}"
+    before, rest = page.read_text().split("--record -->\n", 1)
+    _, after = rest.split("<!-- end of counts -->", 1)
+    page.write_text(f"{before}--record -->\n{said}\n<!-- end of counts -->{after}")
 
 
 def main():
@@ -79,9 +90,10 @@ def main():
     finally:
         ground.close()
         if not asked.keep and not counts.faults:
-            import shutil
             shutil.rmtree(folder)
     print("\n" + counts.text() + "\n")
+    if asked.record:
+        record(asked.record, counts, binary)
     for fault in counts.faults:
         print(f"NOT as expected: {fault}")
     return 1 if counts.faults else 0

@@ -1,10 +1,16 @@
 """The same small workflow in its forms: a webhook, a model's draft, and one effect at the provider. Without the gate the effect
 is an HTTP Request node; with it the workflow reserves, drafts and proposes, or sends its request to the outbound door."""
 from . import flow
+from .house import INBOUND_HOOK
 
 ORDER = "$('Webhook').item.json.body.order"
 # The owner is of this execution and node, so that the node's own retries get the same grant.
 OWNER = "`n8n:${$workflow.id}:${$execution.id}:reserve`"
+
+# Where run, owner and fence stand: in the answer to a reservation, or in the headers of a delivery by the gate.
+RESERVED = tuple(f"$('Reserve').item.json.{member}" for member in ("run.id", "lease.owner", "lease.fence"))
+_HEADERS = "$('Webhook').item.json.headers"
+DELIVERED = (f"{_HEADERS}['effectgate-run']", f"{_HEADERS}['effectgate-owner']", f"Number({_HEADERS}['effectgate-fence'])")
 
 
 class Forms:
@@ -31,6 +37,10 @@ class Forms:
         body = "{order: " + ORDER + ", text: 'a note'}"
         return flow.http("Effect", self.direct + path, body, timeout=timeout, **more)
 
+    def effect_at(self, provider):
+        """The same, past the relay."""
+        return Forms(self.gate, provider, self.model, self._credentials).effect()
+
     def out(self, provider="crm", path="/out-notes", timeout=10_000, **more):
         """The same node through the outbound door: another URL, a credential and a key."""
         body, key = "{order: " + ORDER + ", text: 'a note'}", "={{ 'order:' + " + ORDER + " }}"
@@ -44,13 +54,15 @@ class Forms:
     def granted(self):
         return flow.when("Granted", "$json.answer", "granted")
 
-    def propose(self, effect="note", **more):
-        grant = "$('Reserve').item.json"
+    def propose(self, effect="note", held=RESERVED, resume=None, **more):
+        """Under the lease that `held` names. `resume` is the inside of an expression: where this execution will wait."""
+        run, owner, fence = held
         choice = "$('Draft').item.json.choices[0]"
         payload = "{order: " + ORDER + ", text: 'a note'}"
-        body = ("{owner: %s.lease.owner, fence: %s.lease.fence, output_text: %s.message.content, finish_reason: %s.finish_reason, "
-                "effects: [{type: '%s', target: %s, payload: %s}]}") % (grant, grant, choice, choice, effect, ORDER, payload)
-        url = "=%s/v1/runs/{{ %s.run.id }}/proposal" % (self.gate, grant)
+        body = ("{owner: %s, fence: %s, output_text: %s.message.content, finish_reason: %s.finish_reason, "
+                "effects: [{type: '%s', target: %s, payload: %s}]%s}") % (
+                    owner, fence, choice, choice, effect, ORDER, payload, f", resume: {resume}" if resume else "")
+        url = "=%s/v1/runs/{{ %s }}/proposal" % (self.gate, run)
         return flow.http("Propose", url, body, credentials=self.credential("httpHeaderAuth"), **more)
 
     def bare(self, name, mode="onReceived", path="/bare", **more):
@@ -84,3 +96,11 @@ class Forms:
         """Webhook, reserve, draft, propose: with the community node, whose first outputs are Acquired and Queued."""
         return flow.chain(name, flow.webhook(name, mode), self.reserve_node(flow_name, lease_ms, **more), self.draft(**more),
                           self.propose_node(effect, **more))
+
+    def delivered(self, name=INBOUND_HOOK):
+        """What the inbound door calls: draft, propose. Run, owner and fence come in headers, and the node finds them there."""
+        return flow.chain(name, flow.webhook(name), self.draft(), self.propose_node())
+
+    def delivered_plain(self, name=INBOUND_HOOK):
+        """The same with HTTP Request nodes."""
+        return flow.chain(name, flow.webhook(name), self.draft(), self.propose(held=DELIVERED))

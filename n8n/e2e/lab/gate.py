@@ -1,82 +1,30 @@
 """The gate under test: the binary over SQLite in a folder of the run, its config, and what the lab asks it: as a worker with
 an API key, and as a signed-in person where something is decided."""
+import base64
+import hashlib
+import hmac
+import json
 import os
 import subprocess
+import time
 
 from . import web
+from .house import PASSWORD, PERSON, SECRET, config
 from .process import Program, free_port
 
 KEY = "a-key-of-the-lab-only-0123456789-abcdef"
-PERSON, PASSWORD = "lena", "a-password-of-the-lab"
-
-# Two providers behind the relay: `crm` promises nothing, `pay` keeps our key. Flow `lead` writes a note at once, `refund`
-# pays at once, `reply` writes a note that a person decides about. Windows and pauses are short; nothing else is unusual.
-CONFIG = """
-[server]
-listen = "127.0.0.1:{port}"
-public_url = "http://127.0.0.1:{port}"
-[database]
-url = "sqlite:gate.db"
-[actions]
-enabled = true
-[dispatcher]
-period_ms = 100
-[sweeper]
-period_ms = 200
-
-[providers.crm]
-kind = "http"
-class = "advisory"
-url = "{far}"
-allow_private = true
-timeout_ms = 2_000
-sending_margin_ms = 500
-backoff = {{ base_ms = 100, max_ms = 500 }}
-breaker = {{ failures = 1000 }}
-effects.note = {{ path = "/notes", external_id = "/id" }}
-effects.note_of_node = {{ path = "/node-notes", external_id = "/id" }}
-out = {{ gate = "none", impact = "low", reversible = true, paths = ["/out-notes"], external_id = "/id", wait_ms = 5_000 }}
-
-[providers.pay]
-kind = "http"
-class = "enforcing"
-url = "{far}"
-allow_private = true
-timeout_ms = 2_000
-sending_margin_ms = 500
-key_header = "Idempotency-Key"
-key_window_ms = 3_600_000
-key_window_margin_ms = 60_000
-backoff = {{ base_ms = 100, max_ms = 500 }}
-breaker = {{ failures = 1000 }}
-effects.payment = {{ path = "/payments", external_id = "/id" }}
-effects.payment_of_node = {{ path = "/node-payments", external_id = "/id" }}
-out = {{ gate = "none", impact = "low", reversible = true, paths = ["/out-payments"], external_id = "/id", wait_ms = 5_000 }}
-
-[flows.lead]
-key = "given"
-lease_ms_min = 500
-effects.note = {{ provider = "crm", impact = "low", reversible = true, gate = "none" }}
-effects.note_of_node = {{ provider = "crm", impact = "low", reversible = true, gate = "none" }}
-[flows.refund]
-key = "given"
-lease_ms_min = 500
-effects.payment = {{ provider = "pay", impact = "low", reversible = true, gate = "none" }}
-effects.payment_of_node = {{ provider = "pay", impact = "low", reversible = true, gate = "none" }}
-[flows.reply]
-key = "given"
-effects.note = {{ provider = "crm", impact = "low", reversible = true, gate = "approve" }}
-approval = {{ audience = ["role:lead"], login = "required" }}
-"""
 
 
 class Gate:
-    def __init__(self, binary, folder, far, more=""):
-        """`far` is where its providers are; `more` is added to the config."""
+    def __init__(self, binary, folder):
         self._binary, self._folder, self._port = binary, folder, free_port()
         self.url, self._program, self._cookie = f"http://127.0.0.1:{self._port}", None, None
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "effectgate.toml").write_text(CONFIG.format(port=self._port, far=far) + more)
+
+    def begin(self, far, n8n, n8n_key, back):
+        """Writes the config and starts: `far` is where its providers are, `n8n` the workflow tool, with a key to look
+        there, `back` the address under which what waits there is resumed."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        (self._folder / "effectgate.toml").write_text(config(self._port, far, n8n, n8n_key, back))
         self._run("check", "effectgate.toml")
         self._run("user", "add", PERSON, "--roles", "lead,switch_owner", EFFECTGATE_PASSWORD=PASSWORD)
         self.start()
@@ -92,6 +40,11 @@ class Gate:
     def ask(self, method, path, body=None):
         """As a program, with the API key."""
         return web.ask(method, self.url + path, body, {"authorization": f"Bearer {KEY}"})
+
+    def deliver(self, order, secret=SECRET):
+        """An event at the inbound door, signed as Standard Webhooks says. Gives the answer."""
+        raw = json.dumps({"order": order, "key": f"order:{order}"}).encode()
+        return web.ask("POST", self.url + "/in/shop", raw, signed(raw, secret))
 
     def run_of(self, flow, key):
         """The run of a key, or None."""
@@ -149,3 +102,11 @@ class Gate:
         done = subprocess.run([self._binary, *arguments], cwd=self._folder, env={**self._env(), **env}, capture_output=True, text=True)
         if done.returncode != 0:
             raise RuntimeError(f"effectgate {' '.join(arguments)}: {done.stdout} {done.stderr}")
+
+
+def signed(raw, secret=SECRET):
+    """The headers of a Standard Webhooks delivery of these bytes."""
+    name, now = f"msg_{time.time_ns()}", str(int(time.time()))
+    key = base64.b64decode(secret.removeprefix("whsec_"))
+    mac = hmac.new(key, f"{name}.{now}.".encode() + raw, hashlib.sha256).digest()
+    return {"webhook-id": name, "webhook-timestamp": now, "webhook-signature": f"v1,{base64.b64encode(mac).decode()}"}

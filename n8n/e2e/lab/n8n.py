@@ -12,9 +12,9 @@ ENDED = ("success", "error", "crashed", "canceled")
 
 
 class N8n:
-    def __init__(self, lab, node, folder, **more):
-        """`lab` has app/, `node` is the folder of Node's binary, `folder` gets n8n's data; `more` is added to its environment."""
-        self._lab, self._node, self._folder, self._more = lab, node, folder, more
+    def __init__(self, lab, node, folder, **settings):
+        """`lab` has app/, `node` is the folder of Node's binary, `folder` gets n8n's data; `settings` are added to its environment."""
+        self._lab, self._node, self._folder, self.settings = lab, node, folder, settings
         self._port, self._broker = free_port(), free_port()
         self.url, self._key, self._program = f"http://127.0.0.1:{self._port}", None, None
 
@@ -84,7 +84,9 @@ class N8n:
         return sorted(found.values(), key=lambda execution: -int(execution["id"]))
 
     def execution(self, number):
-        return self.api("GET", f"/executions/{number}?includeData=true").body
+        """An execution with its data; without a word of it (an empty one) while n8n cannot answer."""
+        told = self.api("GET", f"/executions/{number}?includeData=true")
+        return told.body if told.status == 200 else {}
 
     def ended(self, workflow, count=1, timeout=90):
         """Waits until the workflow has `count` executions and none is under way; gives them, newest first."""
@@ -115,7 +117,7 @@ class N8n:
             "N8N_EDITOR_BASE_URL": base, "N8N_WEBHOOK_URL": base + "/", "GENERIC_TIMEZONE": "UTC", "TZ": "UTC",
             "N8N_SECURE_COOKIE": "false", "N8N_LICENSE_AUTO_RENEW_ENABLED": "false", "EXTERNAL_FRONTEND_HOOKS_URLS": "",
             "N8N_VERIFIED_PACKAGES_ENABLED": "false", "N8N_UNVERIFIED_PACKAGES_ENABLED": "true",
-            "N8N_DISABLED_MODULES": "mcp-registry,insights,instance-version-history", **{name: "false" for name in QUIET}, **self._more}
+            "N8N_DISABLED_MODULES": "mcp-registry,insights,instance-version-history", **{name: "false" for name in QUIET}, **self.settings}
         return environment(self._node, **{name: str(value) for name, value in settings.items()})
 
 

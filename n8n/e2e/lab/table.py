@@ -1,9 +1,9 @@
 """The counts of a run: one line for each thing that was done, one column for each way of doing it."""
 
-BARE, PLAIN, OUT, NODE, INBOUND, TOOLS = "without", "HTTP nodes", "out door", "node", "in door", "tools"
+BARE, PLAIN, OUT, NODE, INBOUND, TOOLS, MCP = "without", "HTTP nodes", "out door", "node", "in door", "tools", "MCP"
 # The ways in which n8n holds a lease, and what it proposes goes out afterwards.
 LEASED = (PLAIN, NODE)
-WAYS = (BARE, PLAIN, OUT, NODE, INBOUND, TOOLS)
+WAYS = (BARE, PLAIN, OUT, NODE, INBOUND, TOOLS, MCP)
 
 
 class Table:

@@ -24,11 +24,32 @@ def a_model_that_is_told_to_retry_a_lost_answer_makes_one_effect(ground, counts)
         ground.model.script(order, obedient(order))
         if way == table.BARE:
             ground.far.strike("forward-then-drop-response", path="/bare")
-        for path in () if way == table.BARE else ("/out", "/v1/tools"):
+        for path in () if way in (table.BARE, table.MCP) else ("/out", "/v1/tools"):
             ground.near.strike("forward-then-drop-response", path=path)
         run_agent(ground, tool, order)
-        ground.far.clear(), ground.near.clear()
+        ground.pass_everything()
         counts.count(what, way, ground.provider.effects(order), want)
+
+
+def an_agents_tool_behind_human_review_runs_only_when_it_was_approved(ground, counts):
+    for decision, want in (("approve", 1), ("reject", 0)):
+        order, forms = ground.order("reviewed"), ground.forms
+        ground.model.script(order, obedient(order))
+        tool = flow.http_tool("note", ABOUT, forms.direct + "/bare", "{order: " + ORDER + ", text: " + TEXT + "}")
+        key = {"keyMode": "whole", "key": "=review:{{ " + ORDER + " }}"}
+        asks = {"waitFor": "question", "flow": "questions", "questionType": "decision", "message": "=May {{ $tool.name }} run?", **key}
+        review = forms.gated("Review", "approval", "sendAndWait", asks, webhookId=ground.name("review"))
+        review["type"] += "HitlTool"
+        name = ground.name("reviewed")
+        workflow = flow.agent(name, name, "=Write a note about {{ " + ORDER + " }}", flow.chat_model(forms.credential("openAiApi")), review)
+        workflow["nodes"].append(tool)
+        workflow["connections"]["note"] = {"ai_tool": [[{"node": "Review", "type": "ai_tool", "index": 0}]]}
+        number = ground.n8n.deploy(workflow)
+        web.ask("POST", ground.n8n.hook(name), {"order": order})
+        ground.n8n.waiting(number)
+        ground.gate.decide(ground.gate.run_of("questions", f"review:{order}")["approval"]["id"], decision)
+        ground.n8n.ended(number, timeout=120)
+        counts.count(f"an agent's tool behind Human review, {decision}", table.NODE, ground.provider.effects(order), want)
 
 
 def tools(ground, bare):
@@ -39,6 +60,10 @@ def tools(ground, bare):
     return {
         table.BARE: (flow.http_tool("note", ABOUT, forms.direct + "/bare", body), bare),
         table.OUT: (flow.http_tool("note", ABOUT, forms.gate + "/out/crm/out-notes", body, {"Idempotency-Key": KEY}, credentials=header), 1),
+        table.TOOLS: (flow.http_tool("note", ABOUT, forms.gate + "/v1/tools/lead/note", "{target: " + ORDER + ", ...(" + body + ")}",
+                                     {"Idempotency-Key": KEY}, credentials=header), 1),
+        table.MCP: (flow.mcp_tool("Effectgate", "=" + forms.gate + "/mcp/lead?key={{ encodeURIComponent('order:' + " + ORDER + ") }}",
+                                  forms.credential("httpBearerAuth")), 1),
     }
 
 
@@ -75,4 +100,5 @@ def arguments(tool, order, text):
     return {name: known[name] for name in tool["function"]["parameters"]["properties"] if name in known}
 
 
-SENTENCES = [a_model_that_calls_its_tool_three_times_makes_one_effect, a_model_that_is_told_to_retry_a_lost_answer_makes_one_effect]
+SENTENCES = [a_model_that_calls_its_tool_three_times_makes_one_effect, a_model_that_is_told_to_retry_a_lost_answer_makes_one_effect,
+             an_agents_tool_behind_human_review_runs_only_when_it_was_approved]

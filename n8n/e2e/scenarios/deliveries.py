@@ -1,5 +1,9 @@
 """The same webhook more than once."""
+import json
+
 from lab import table, web
+from lab.gate import signed
+from lab.house import SECRET
 
 TEN = 10
 
@@ -19,4 +23,21 @@ def ten_identical_webhooks_at_once_make_one_effect(ground, counts):
         counts.count(what, way, ground.provider.effects(order), want)
 
 
-SENTENCES = [ten_identical_webhooks_at_once_make_one_effect]
+def ten_identical_webhooks_at_once_at_the_inbound_door_make_one_effect(ground, counts):
+    what, order, workflow = "ten identical webhooks at once", ground.order("ten"), ground.inbound()
+    raw = json.dumps({"order": order, "key": f"order:{order}"}).encode()
+    before = len(ground.n8n.executions(workflow))
+
+    told = web.burst(TEN, "POST", ground.gate.url + "/in/shop", {"order": order, "key": f"order:{order}"}, signed(raw))
+    ground.gate.settled("lead", f"order:{order}")
+    counts.count(what, table.INBOUND, ground.provider.effects(order), 1)
+    answers = sorted(answer.body["answer"] for answer in told)
+    counts.must("one is accepted, nine are told they are duplicates", answers == ["accepted"] + ["duplicate"] * 9, answers)
+    executions = len(ground.n8n.ended(workflow, before + 1)) - before
+    counts.must("n8n ran once", executions == 1, executions)
+
+    forged = ground.gate.deliver(ground.order("forged"), SECRET[:-8] + "AAAAAAA=")
+    counts.must("a forged signature is turned away", forged.status == 401, forged)
+
+
+SENTENCES = [ten_identical_webhooks_at_once_make_one_effect, ten_identical_webhooks_at_once_at_the_inbound_door_make_one_effect]

@@ -46,7 +46,7 @@ def retry_on_fail_at_every_node_does_nothing_twice(ground, counts):
         if way in table.LEASED:
             ground.gate.settled("lead", f"order:{order}")
         counts.count(what, way, ground.provider.effects(order), want)
-        ground.near.clear(), ground.far.clear(), ground.talk.clear()
+        ground.pass_everything()
 
 
 SENTENCES = [five_retries_of_a_failed_execution_at_once_get_the_prior_outcome, retry_on_fail_at_every_node_does_nothing_twice]
