@@ -11,6 +11,7 @@ import datetime
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -82,6 +83,8 @@ def main():
     (folder / "n8n").mkdir()
     install.community_node(asked.package.resolve(), lab, node, folder / "n8n")
     print(f"n8n {install.N8N}, {binary}, logs in {folder}", flush=True)
+    # An end from outside is an end like any other: what was started is stopped.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     ground = Ground(binary, lab, node, folder)
     try:
         ground.begin()

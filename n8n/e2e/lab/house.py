@@ -78,7 +78,7 @@ approval = {{ audience = ["role:lead"], login = "required" }}
 flow = "lead"
 signature = {{ scheme = "standard-webhooks", secret = "{secret}" }}
 key = "/key"
-deliver = {{ url = "{n8n}/webhook/{hook}", lease_ms = 5_000, timeout_ms = 5_000 }}
+deliver = {{ url = "{n8n}/webhook/{hook}", lease_ms = 15_000, timeout_ms = 5_000 }}
 
 [n8n]
 url = "{n8n}"

@@ -2,6 +2,7 @@
 
 A plain `npm install n8n` fails: one dependency compiles and wants curl's headers. So install scripts are skipped and only
 sqlite3 is built, with the headers that come with that very Node."""
+import hashlib
 import json
 import os
 import pathlib
@@ -38,8 +39,29 @@ def version_of_n8n(folder):
 
 def community_node(source, folder, node, user_folder):
     """Builds the package at `source` below the lab's folder, packs it, and installs it where n8n looks for installed community
-    packages; the types are then called as after an installation from the registry."""
-    build, lock = folder / "node-build", (source / "package-lock.json").read_bytes()
+    packages; the types are then called as after an installation from the registry. What is packed already is not built again."""
+    build, stamp = folder / "node-build", _digest(source)
+    package = folder / f"n8n-nodes-effectgate-{stamp}.tgz"
+    if not package.exists():
+        _build(source, build, node)
+        shutil.copy(next(build.glob("*.tgz")), package)
+    place = user_folder / ".n8n" / "nodes"
+    _project(place, "installed-nodes")
+    _run(node, place, "npm", "install", "--ignore-scripts", "--legacy-peer-deps", "--no-audit", "--no-fund", str(package))
+
+
+def _digest(source):
+    """Changes with every file of the package that can change what is packed."""
+    digest = hashlib.sha256()
+    for path in sorted(source.rglob("*")):
+        parts = path.relative_to(source).parts
+        if path.is_file() and not {"node_modules", "dist", "test"} & set(parts):
+            digest.update("/".join(parts).encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def _build(source, build, node):
+    lock = (source / "package-lock.json").read_bytes()
     shutil.copytree(source, build, ignore=shutil.ignore_patterns("node_modules", "dist", "*.tgz"), dirs_exist_ok=True)
     installed = build / "installed-lock.json"
     if not installed.exists() or installed.read_bytes() != lock:
@@ -50,10 +72,6 @@ def community_node(source, folder, node, user_folder):
         old.unlink()
     _run(node, build, "npm", "run", "build")
     _run(node, build, "npm", "pack", "--silent")
-    package = next(build.glob("*.tgz"))
-    place = user_folder / ".n8n" / "nodes"
-    _project(place, "installed-nodes")
-    _run(node, place, "npm", "install", "--ignore-scripts", "--legacy-peer-deps", "--no-audit", "--no-fund", str(package))
 
 
 def _install_node(folder):

@@ -19,7 +19,8 @@ class Program:
         self.log = log
         self._file = open(log, "ab")
         self._process = subprocess.Popen(
-            [str(part) for part in command], stdin=subprocess.DEVNULL, stdout=self._file, stderr=self._file, env=env, cwd=cwd)
+            [str(part) for part in command], stdin=subprocess.DEVNULL, stdout=self._file, stderr=self._file, env=env, cwd=cwd,
+            start_new_session=True)
 
     @property
     def pid(self):
@@ -34,10 +35,14 @@ class Program:
             raise RuntimeError(f"ended with {self.ended()}: {self.tail()}")
 
     def kill(self):
-        """kill -9."""
+        """kill -9, of the program and then of what it had started itself: n8n's task runner outlives it."""
         if self.ended() is None:
             os.kill(self.pid, signal.SIGKILL)
         self._process.wait()
+        try:
+            os.killpg(self.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
         self._file.close()
 
     def stop(self, patience=40):
