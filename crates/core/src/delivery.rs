@@ -16,6 +16,7 @@ use crate::{
     outcome::{Phase, Report},
     retry_after,
     run::{Aggregate, RunState},
+    starting,
     time::Timestamp,
     transition::{Draft, LeaseGuard, Transition},
 };
@@ -57,7 +58,8 @@ impl Handover {
 /// 2.41.1: 404), another method (405), too many (429), a database that is not ready (n8n 2.41.1: 503), and a proxy that
 /// reaches nobody behind it (502; 521 to 523 at Cloudflare). Giving the claim back then is safe even where it is not so:
 /// whoever has begun is refused by the fence. A proxy that heard no answer in time (408, 504; 520 and 524 at Cloudflare)
-/// speaks of a worker that is likely at work. Any other status is the worker's own failure.
+/// speaks of a worker that is likely at work. Any other status is the worker's own failure. An n8n that starts answers 200
+/// before any webhook is there ([`starting`]): taken at its word, the run would wait for the end of a lease nobody holds.
 #[must_use]
 pub fn handover(report: &Report, now: Timestamp) -> Handover {
     let Some(answer) = &report.answer else {
@@ -69,6 +71,9 @@ pub fn handover(report: &Report, now: Timestamp) -> Handover {
         };
     };
     let (status, said) = (answer.status, format!("it answered {}", answer.status));
+    if starting::is_starting(answer) {
+        return Handover::TurnedAway { why: "it is starting".to_owned(), retry_after_ms: None };
+    }
     match status {
         200..=299 => Handover::Taken { status },
         401 | 403 | 404 | 405 | 429 | 502 | 503 | 521..=523 => {

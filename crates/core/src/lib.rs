@@ -34,6 +34,7 @@ pub mod retry;
 pub mod retry_after;
 pub mod run;
 pub mod sending;
+pub mod starting;
 pub mod switch;
 pub mod time;
 pub mod transition;
