@@ -64,6 +64,7 @@ fn every_test_that_another_page_names_exists() {
         "docs/relay.md",
         "docs/budgets.md",
         "docs/delivery.md",
+        "docs/inbound.md",
         "docs/out.md",
         "docs/subscriptions.md",
         "docs/n8n/resume.md",

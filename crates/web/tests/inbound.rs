@@ -7,13 +7,14 @@ mod inbound_common;
 
 use std::io::Write as _;
 
-use common::{Got, Options, Web, settings, text};
+use common::{Got, Options, Web, data, settings, text};
 use effectgate_engine::keys::KeyScope;
 use effectgate_web::WebSettings;
 use futures_util::future::join_all;
 use http::Request;
 use inbound_common::{NOW_S, OLD_SECRET, SECRET, WRONG_SECRET, at, hex_tag, sources, standard};
 use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt as _;
 
 const EVENT: &str = r#"{"type":"order.paid","data":{"id":17,"amount":12.50}}"#;
 
@@ -419,4 +420,79 @@ async fn hc_13_keys_that_name_no_event_reserve_nothing_under_them() {
     assert_eq!((answered(&absent), &absent.json()["reason"]), ((200, "quarantined".into()), &json!("no_key")));
     let claimed = web.post("/v1/runs/claim", r#"{"flow":"ticket","owner":"w"}"#).await.is(200);
     assert_eq!(claimed.json()["answer"], "none");
+}
+
+/// A handed raw request, aimed at the door whose key is that header.
+fn aimed(file: &str) -> Vec<u8> {
+    let raw = data(file);
+    let at = raw.windows(2).position(|w| w == b"\r\n").unwrap();
+    [b"POST /in/open HTTP/1.1\r\nConnection: close".as_slice(), &raw[at..]].concat()
+}
+
+#[tokio::test]
+async fn hc_12_two_keys_on_one_delivery_are_no_key_and_both_spellings_are_one() {
+    let web = web().await;
+    let server = web.serve().await;
+    for (file, answer) in
+        [("hc12-different.http", "quarantined"), ("hc12-listed.http", "duplicate"), ("hc12-same.http", "duplicate")]
+    {
+        let got = server.raw(&aimed(file)).await;
+        // The three have one body, so they are one event that nobody works on.
+        assert!(got.contains(&format!("\"answer\":\"{answer}\"")), "{file}: {got}");
+        assert!(got.contains("\"state\":\"quarantined\""), "{file}: {got}");
+    }
+
+    let quoted = server.raw(&aimed("hc12-quoted.http")).await;
+    let plain = server.raw(&aimed("hc12-plain.http")).await;
+
+    assert!(quoted.starts_with("HTTP/1.1 202"), "{quoted}");
+    assert!(plain.starts_with("HTTP/1.1 200") && plain.contains("\"answer\":\"duplicate\""), "{plain}");
+    let runs = web.get("/v1/runs?limit=200").await.json()["runs"].as_array().unwrap().clone();
+    let mut keys: Vec<_> = runs.iter().map(|run| run["key"].as_str().unwrap()).collect();
+    keys.sort();
+    assert!(keys[0].starts_with("in:open:sha256:") && keys[1..] == ["pay-17"], "{keys:?}");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn hc_11_a_key_beyond_ascii_in_a_header_is_no_key_and_never_another_text() {
+    let web = web().await;
+    let server = web.serve().await;
+
+    let got = server.raw(&aimed("hc11-request.http")).await;
+
+    assert!(got.starts_with("HTTP/1.1 200") && got.contains("\"reason\":\"no_key\""), "{got}");
+    let run = web.get("/v1/runs?limit=200").await.json()["runs"][0].clone();
+    assert!(run["key"].as_str().unwrap().starts_with("in:open:sha256:"), "{run}");
+    let id = run["id"].as_str().unwrap();
+    let told = web.get(&format!("/v1/runs/{id}/explain")).await.json();
+    assert!(told["timeline"][0]["text"].as_str().unwrap().contains("header_not_ascii"), "{told}");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_delivery_in_chunks_is_the_same_and_one_that_breaks_off_is_none() {
+    let web = web().await;
+    let server = web.serve().await;
+    let request = standard("shop", "msg_1", NOW_S, SECRET, EVENT);
+    let headers: String = request
+        .headers()
+        .iter()
+        .fold(String::new(), |all, (name, value)| format!("{all}{name}: {}\r\n", value.to_str().unwrap()));
+    let head = format!("POST /in/shop HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{headers}");
+    let (first, second) = EVENT.split_at(9);
+    let chunk = |text: &str| format!("{:x}\r\n{text}\r\n", text.len());
+    let chunked = format!("{head}Transfer-Encoding: chunked\r\n\r\n{}{}", chunk(first), chunk(second));
+    let fixed = format!("{head}Content-Length: {}\r\n\r\n{EVENT}", EVENT.len());
+
+    let mut broken_off = server.connect().await;
+    broken_off.write_all(chunked.as_bytes()).await.unwrap();
+    drop(broken_off);
+    let whole = server.raw(format!("{chunked}0\r\n\r\n").as_bytes()).await;
+    let again = server.raw(fixed.as_bytes()).await;
+
+    assert!(whole.starts_with("HTTP/1.1 202"), "nothing was kept of the one that broke off: {whole}");
+    assert!(again.starts_with("HTTP/1.1 200") && again.contains("\"answer\":\"duplicate\""), "{again}");
+    assert_eq!(web.runs().await, 1);
+    server.stop().await;
 }

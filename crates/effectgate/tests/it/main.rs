@@ -9,6 +9,7 @@ mod crash;
 mod delivery;
 mod demo;
 mod ground;
+mod inbound_door;
 mod keys;
 mod outage;
 mod outbound;

@@ -49,6 +49,9 @@ fn source(judge: &mut Judge<'_>, config: &Config, at: &str, source: &SourceConfi
 
 fn signature(judge: &mut Judge<'_>, at: &str, config: &SignatureConfig) -> Option<Signature> {
     foreign(judge, at, config);
+    if config.scheme == SchemeWord::None {
+        judge.note(at, "nothing is signed: whoever reaches this door is believed");
+    }
     let scheme = scheme(judge, at, config);
     let why = "Between a second and an hour: a signed moment guards against what was seen and is sent again.";
     let tolerance_ms = config.tolerance_ms.unwrap_or(TOLERANCE_MS);

@@ -38,6 +38,11 @@ const PAY_KEY: &str = "key_header = \"Idempotency-Key\"            #";
 const PAY_WINDOW: &str = "key_window_ms = 86_400_000\n";
 const PAY_MARGIN: &str = "key_window_margin_ms = 3_600_000";
 const SMTP: &str = "kind = \"smtp\" ";
+const SHOP_SCHEME: &str = "scheme = \"standard-webhooks\", secret";
+const SHOP_SECRET: &str = ", secret = \"env:SHOP_SECRET\"";
+const SHOP_PARTS: &str =
+    "key_parts = { source = \"'shop'\", event_type = \"/type\", external_id = \"/data/id\", version = \"'1'\" }\n";
+const SHOP_URL: &str = "url = \"http://127.0.0.1:5678/webhook/ticket\"";
 
 #[test]
 fn a_config_that_cannot_be_safe_does_not_start() {
@@ -178,9 +183,36 @@ fn a_config_that_cannot_be_safe_does_not_start() {
         (&[("\ntries_max = 10 ", "\ntries_max = 101 ")], "auth.lockout.tries_max", "outside"),
         (&[("account_tries_max = 100 ", "account_tries_max = 0 ")], "auth.lockout.account_tries_max", "outside"),
         (&[("account_window_ms = 3_600_000", "account_window_ms = 0")], "auth.lockout.account_window_ms", "outside"),
-        // later releases
+        // inbound
         (&[("flow = \"ticket-reply\"", "flow = \"ticket\"")], "sources.shop.flow", "no flow"),
         (&[("external_id = \"/data/id\"", "external_id = \"data.id\"")], "sources.shop.key_parts.external_id", "JSON Pointer"),
+        (&[("external_id = \"/data/id\"", "external_id = \"'17'\"")], "sources.shop.key_parts.external_id", "the same for every event"),
+        (&[("external_id = \"/data/id\"", "external_id = \"header:a b\"")], "sources.shop.key_parts.external_id", "header"),
+        (&[(SHOP_PARTS, "")], "sources.shop.key", "which key"),
+        (&[(SHOP_PARTS, "key = \"'shop'\"\n")], "sources.shop.key", "the same for every event"),
+        (&[("\nkey_parts = { source", "\nkey = \"/id\"\nkey_parts = { source")], "sources.shop.key", "twice"),
+        (&[("[sources.shop]", "[sources.Shop]")], "sources.Shop", "not a name"),
+        (&[(SHOP_SECRET, "")], "sources.shop.signature.secret", "no secret"),
+        (&[(SHOP_SECRET, ", secret = \"env:ABSENT\"")], "sources.shop.signature.secret", "no ABSENT"),
+        (&[(SHOP_SECRET, ", secret = \"whsec_c2hvcnQ=\"")], "sources.shop.signature.secret", "guessed"),
+        (&[(SHOP_SECRET, ", secret = \"not base64\"")], "sources.shop.signature.secret", "Standard Webhooks"),
+        (&[(SHOP_SECRET, ", secret = \"env:SHOP_SECRET\", secret_old = \"x\"")], "sources.shop.signature.secret_old", "Standard Webhooks"),
+        (&[(SHOP_SECRET, ", secret = \"env:SHOP_SECRET\", secret_file = \"x\"")], "sources.shop.signature.secret", "twice"),
+        (&[(SHOP_SECRET, ", secret = \"env:SHOP_SECRET\", tolerance_ms = 0")], "sources.shop.signature.tolerance_ms", "outside"),
+        (&[(SHOP_SECRET, ", secret = \"env:SHOP_SECRET\", header = \"x-tag\"")], "sources.shop.signature.header", "does not read"),
+        (&[(SHOP_SCHEME, "scheme = \"none\", secret")], "sources.shop.signature.secret", "has no secret"),
+        (&[(SHOP_SCHEME, "scheme = \"hmac\", secret")], "sources.shop.signature.header", "where the signature stands"),
+        (&[(SHOP_SCHEME, "scheme = \"hmac\", header = \"x tag\", secret")], "sources.shop.signature.header", "not a header name"),
+        (&[(SHOP_SCHEME, "scheme = \"hmac\", header = \"x-tag\", timestamp_header = \"x-at\", signed = \"{body}\", secret")], "sources.shop.signature.signed", "can be changed"),
+        (&[(SHOP_SCHEME, "scheme = \"github\", tolerance_ms = 1_000, secret")], "sources.shop.signature.tolerance_ms", "does not read"),
+        (&[(SHOP_URL, "url = \"webhook/ticket\"")], "sources.shop.deliver.url", "no URL"),
+        (&[(SHOP_URL, "url = \"ftp://127.0.0.1/\"")], "sources.shop.deliver.url", "http"),
+        (&[(SHOP_URL, "lease_ms = 14_999, url = \"http://127.0.0.1:5678/\"")], "sources.shop.deliver.lease_ms", "can end before the call"),
+        (&[(SHOP_URL, "lease_ms = 600_001, url = \"http://127.0.0.1:5678/\"")], "sources.shop.deliver.lease_ms", "outside"),
+        (&[(SHOP_URL, "timeout_ms = 0, url = \"http://127.0.0.1:5678/\"")], "sources.shop.deliver.timeout_ms", "outside"),
+        (&[(SHOP_URL, "concurrent = 0, url = \"http://127.0.0.1:5678/\"")], "sources.shop.deliver.concurrent", "outside"),
+        (&[(SHOP_URL, "give_up_ms = 1, url = \"http://127.0.0.1:5678/\"")], "sources.shop.deliver.give_up_ms", "outside"),
+        (&[("auth = { bearer = \"env:N8N_TOKEN\" }", "auth = { bearer = \"env:ABSENT\" }")], "sources.shop.deliver.auth.bearer", "no ABSENT"),
     ];
 
     for (changes, path, words) in table {

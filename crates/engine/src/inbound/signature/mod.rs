@@ -135,3 +135,6 @@ fn is_signed_with(secret: &[u8], shown: &Shown<'_>, body: &[u8]) -> bool {
     shown.signed.iter().for_each(|piece| ours.update(piece.unwrap_or(body)));
     shown.tags.iter().fold(false, |found, tag| found | ours.clone().verify_slice(tag).is_ok())
 }
+
+#[cfg(test)]
+mod tests;
