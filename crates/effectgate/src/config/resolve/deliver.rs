@@ -63,7 +63,9 @@ fn lease(judge: &mut Judge<'_>, at: &str, config: &DeliverConfig, flow: Option<&
         None => asked,
     };
     let longest = config.timeout_ms.max(flow.step_timeout_ms.unwrap_or_default());
-    if asked < longest.saturating_add(LEASE_MARGIN_MS) {
+    // A lease of the flow's that is a fault there is not told here a second time.
+    let is_told = config.lease_ms.is_none() && !(flow.lease_ms_min..=flow.lease_ms_max).contains(&asked);
+    if !is_told && asked < longest.saturating_add(LEASE_MARGIN_MS) {
         let what = format!(
             "a lease of {asked} ms can end before the call does (timeout_ms or step_timeout_ms: {longest} ms and \
              {LEASE_MARGIN_MS} to spare)"
