@@ -39,16 +39,17 @@ async fn ten_identical_deliveries_at_once_are_one_run_on_every_database(backend:
     let gates: Vec<Gate> = (0..replicas).map(|_| ground.serve()).collect();
     let barrier = Barrier::new(DELIVERIES);
 
-    let told: Vec<Vec<Option<Answer>>> = thread::scope(|scope| {
-        let (barrier, gates) = (&barrier, &gates);
-        let rounds = |n: usize| {
-            let round = move |id| {
-                barrier.wait();
-                // Nobody may fail here: the others would wait at the barrier for ever.
-                deliver(&gates[n % replicas], id)
-            };
-            (0..ROUNDS).map(round).collect()
+    let rounds = |n: usize| {
+        let round = |id| {
+            barrier.wait();
+            // Nobody may fail here: the others would wait at the barrier for ever.
+            deliver(&gates[n % replicas], id)
         };
+        (0..ROUNDS).map(round).collect::<Vec<_>>()
+    };
+
+    let told: Vec<Vec<Option<Answer>>> = thread::scope(|scope| {
+        let rounds = &rounds;
         let all: Vec<_> = (0..DELIVERIES).map(|n| scope.spawn(move || rounds(n))).collect();
         all.into_iter().map(|one| one.join().unwrap()).collect()
     });
