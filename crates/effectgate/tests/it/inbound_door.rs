@@ -64,7 +64,7 @@ async fn ten_identical_deliveries_at_once_are_one_run_on_every_database(backend:
     }
     let runs = gates[0].get("/v1/runs?flow=ticket&state=queued&limit=200");
     assert_eq!(runs["runs"].as_array().unwrap().len(), ROUNDS);
-    assert_eq!(ground.verify()["ok"], true);
+    assert_eq!(ground.verify()["verified"], true);
 }
 
 async fn an_event_that_was_answered_outlives_a_server_that_is_killed(backend: Backend) {
