@@ -24,6 +24,7 @@ use utoipa::ToSchema;
 use crate::{
     engine::{Engine, Step},
     error::{EngineError, Result},
+    inbound::wants_delivery,
     policy::FlowPolicy,
     pulse::{Topic, Touched},
     reserve::{KeyGiven, PayloadGiven, event_type, hash_for, hash_under, key_of, read_payload, refuse_invalid},
@@ -110,6 +111,8 @@ impl Engine {
             corrects: Some(original),
             correction: Some(known),
             correlation_id: agg.run.origin.correlation_id.clone(),
+            // The worker that is called with the original is called with its correction; another flow has other workers.
+            inbound: agg.run.origin.inbound.clone().filter(|_| checked.flow.flow.name == agg.run.flow),
             api_key: if let Actor::ApiKey(name) = actor { Some(name.clone()) } else { None },
             ..Origin::default()
         };
@@ -118,6 +121,9 @@ impl Engine {
         let (answer, run) = match self.store().run_reserve(new).await? {
             Stored::Created { .. } => {
                 self.tell_pages(&Touched::of(tenant, Topic::Runs));
+                if wants_delivery(&fresh) {
+                    self.nudges().deliverer.notify_one();
+                }
                 (Corrected::Queued { run: Box::new(view::bare_run(&fresh)) }, fresh)
             }
             Stored::Exists { run, .. } => (self.stands(&checked, original, &run, actor).await?, *run),

@@ -14,7 +14,7 @@ use effectgate_core::{
     time::Timestamp,
     transition::ContentWrite,
 };
-use effectgate_engine::{Engine, call::LeaseCall, inbound::DeliverReport};
+use effectgate_engine::{Engine, call::LeaseCall, correct::CorrectRequest, inbound::DeliverReport, reserve::KeyGiven};
 use effectgate_store::{NewRun, PgStore, Store};
 use effectgate_testkit::{
     pg::test_database,
@@ -367,6 +367,32 @@ async fn a_released_run_is_brought_to_its_worker_and_a_quarantined_one_is_not() 
     world.deliver().await;
 
     assert_eq!(worker.ledger().requests.len(), 1);
+}
+
+/// A correction is a run like any other, and whoever waits to be called is called with it.
+#[tokio::test]
+async fn a_correction_of_an_event_is_brought_to_the_same_worker() {
+    let worker = ScriptedProvider::start([]).await;
+    let world = delivering_to(&worker.url(), |_| {});
+    let id = world.arrived("k").await;
+    world.deliver().await;
+    let got = worker.ledger().requests[0].clone();
+    world.engine.complete(&by(&got, "complete", "{}"), "{}").await.unwrap();
+    let wish = |key: &str, flow: Option<&str>| CorrectRequest {
+        flow: flow.map(FlowName::new),
+        key: KeyGiven::Whole(key.into()),
+        payload: EVENT.into(),
+        reason: "the total was wrong".into(),
+        trigger: None,
+    };
+
+    world.engine.correct(&world.caller.tenant, &olga(), id, wish("order-18", None)).await.unwrap();
+    world.engine.correct(&world.caller.tenant, &olga(), id, wish("order-19", Some("held_back"))).await.unwrap();
+    world.deliver().await;
+
+    let keys: Vec<_> =
+        worker.ledger().requests.iter().map(|r| r.header("effectgate-key").unwrap().to_owned()).collect();
+    assert_eq!(keys, ["k", "order-18"], "the other flow has other workers");
 }
 
 #[tokio::test]
