@@ -22,7 +22,7 @@ use effectgate_testkit::provider::{Received, ScriptedProvider, Step};
 use http::HeaderMap;
 use serde_json::{Value, json};
 
-use crate::common::{Answer, HOUR, Held, Options, World, lead, olga, worker::WorkerAt};
+use crate::common::{Answer, HOUR, Held, Options, WorkerAt, World, lead, olga};
 
 const MINUTE: i64 = 60_000;
 const ALL: [&str; 10] = [
