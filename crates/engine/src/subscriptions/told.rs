@@ -12,7 +12,7 @@ use effectgate_core::{
 use effectgate_store::SubscriptionRow;
 use tokio::sync::Mutex;
 
-use crate::engine::Engine;
+use crate::{engine::Engine, n8n::FLOW};
 
 /// How old what one process knows of the subscriptions may be. What another replica's subscriber misses is what
 /// happened within this time of its registration; one small read in that time is nothing to a database.
@@ -88,6 +88,7 @@ pub(super) fn wants(row: &SubscriptionRow, kind: EventKind, tenant: &Tenant, flo
         && row.events.contains(&kind)
         && match &row.flow {
             Some(wanted) => wanted == flow,
-            None => true,
+            // The gate's own runs, which resume executions: whoever wants to hear of them names them.
+            None => flow.as_str() != FLOW,
         }
 }
