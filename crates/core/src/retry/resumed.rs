@@ -7,6 +7,7 @@ use super::{Class, Classified};
 use crate::{
     effect::Effect,
     outcome::{Phase, Report},
+    starting::is_starting,
 };
 
 /// Reads a report of a resume. `is_safe_to_repeat`: the place re-reads the decision before it goes on, so that a second
@@ -14,6 +15,9 @@ use crate::{
 #[must_use]
 pub fn resumed(report: &Report, effect: &Effect, is_safe_to_repeat: bool) -> Option<Classified> {
     let answer = report.answer.as_ref().filter(|_| report.phase == Phase::Answered)?;
+    if is_starting(answer) {
+        return Some(Classified::of(Class::Overloaded, "n8n is starting"));
+    }
     let text = String::from_utf8_lossy(&answer.body).to_lowercase();
     let said = |words: &str| text.contains(words);
     match answer.status {

@@ -344,3 +344,19 @@ fn earlier_attempts_are_compared_only_where_errors_are_kept_unmarked() {
         assert_eq!(retry::wants_earlier(&found, &effect, &provider), compared, "{attempts} {status}");
     }
 }
+
+#[test]
+fn a_resume_of_an_n8n_that_is_still_starting_is_made_again() {
+    // As n8n 2.41.1 answers every path while it starts.
+    let table = [
+        (200, "n8n is starting up. Please wait"),
+        (404, "<!DOCTYPE html>\n<pre>Cannot POST /webhook-waiting/41</pre>"),
+    ];
+    for (status, body) in table {
+        let report = answered(Answer { body: body.as_bytes().to_vec(), ..answer(status) });
+        for is_safe_to_repeat in [true, false] {
+            let read = retry::resumed(&report, &effect(1, EffectState::Sending), is_safe_to_repeat);
+            assert_eq!(read.map(|read| read.class), Some(Class::Overloaded), "{status}");
+        }
+    }
+}

@@ -4,6 +4,7 @@
 use effectgate_core::{
     outcome::{Phase, Report},
     retry::Look,
+    starting::is_starting,
     time::Timestamp,
 };
 use http::Method;
@@ -44,6 +45,9 @@ fn read(report: &Report, node: Option<&str>, called: Option<Timestamp>) -> Look 
         Some(answer) if report.phase == Phase::Answered => answer,
         _ => return nothing(report.error.as_deref().unwrap_or("n8n did not answer")),
     };
+    if is_starting(answer) {
+        return nothing("n8n is starting");
+    }
     match answer.status {
         200 if answer.body_complete => {}
         // Deleted: nothing is left that could wait.

@@ -14,9 +14,10 @@ use async_trait::async_trait;
 use effectgate_core::{
     effect::Effect,
     ids::EffectType,
-    outcome::{Phase, Report},
+    outcome::{Answer, Phase, Report},
     provider::Provider,
     retry::{self, Class, Classified, Look, Success},
+    starting::is_starting,
     time::Timestamp,
 };
 use secrecy::SecretString;
@@ -59,7 +60,8 @@ impl ResumeConnector {
         let mut request = N8n::post(url, call.body().into());
         request.headers.push(("Idempotency-Key".to_owned(), SecretString::from(effect.provider_key.as_str())));
         let mut report = self.n8n.send(request, gate).await;
-        if let Some(answer) = report.answer.as_mut().filter(|answer| (200..300).contains(&answer.status)) {
+        let taken = |answer: &&mut Answer| (200..300).contains(&answer.status) && !is_starting(answer);
+        if let Some(answer) = report.answer.as_mut().filter(taken) {
             // It goes on, whatever it says: what its workflow answers is nobody's here, and may be long.
             answer.body.clear();
             answer.body_complete = true;

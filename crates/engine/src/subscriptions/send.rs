@@ -3,7 +3,7 @@
 //!
 //! A receiver that is away is waited for, for a day; one at whose address nobody is any more is dropped.
 
-use effectgate_core::outcome::Report;
+use effectgate_core::{outcome::Report, starting::is_starting};
 use effectgate_store::{DeliveryRow, DeliveryState, Heard, SubscriptionRow};
 use secrecy::SecretString;
 use tokio::task::JoinSet;
@@ -180,7 +180,11 @@ fn retry_ms(attempts: i32) -> i64 {
     (RETRY_MS << (attempts - 1).clamp(0, 16)).min(RETRY_MS_MAX)
 }
 
+/// An n8n that starts answers 200, then 404, before any of its webhooks is there: neither heard it nor is gone.
 fn heard(report: &Report) -> Heard {
+    if report.answer.as_ref().is_some_and(is_starting) {
+        return Heard::No;
+    }
     match report.answer.as_ref().map(|answer| answer.status) {
         Some(200..=299) => Heard::Yes,
         Some(404 | 410) => Heard::Gone,
