@@ -7,7 +7,6 @@ use crate::{
     call,
     engine::{Caller, Engine},
     error::{EngineError, Result},
-    n8n,
     reserve::Reserved,
 };
 
@@ -28,7 +27,7 @@ impl Engine {
         owner: Option<&str>,
         lease_ms: Option<i64>,
     ) -> Result<Option<Reserved>> {
-        if flow.as_str() == n8n::FLOW && self.policy().n8n.is_some() {
+        if self.policy().is_own(flow) {
             return Err(EngineError::UnknownFlow);
         }
         let policy = self.policy().flow(flow).ok_or(EngineError::UnknownFlow)?;

@@ -16,7 +16,12 @@ use effectgate_core::{
 use effectgate_rules::{cel::Rule, schema::Schema};
 
 use crate::{
-    connector::Connector, inbound::SourcePolicy, n8n::N8n, notify::Channels, outbound::OutPolicy, replay::ReplayPolicy,
+    connector::Connector,
+    inbound::SourcePolicy,
+    n8n::{self, N8n},
+    notify::Channels,
+    outbound::OutPolicy,
+    replay::ReplayPolicy,
 };
 
 /// Everything the engine goes by.
@@ -113,6 +118,12 @@ impl Policy {
     #[must_use]
     pub fn flow(&self, name: &FlowName) -> Option<&FlowPolicy> {
         self.flows.get(name)
+    }
+
+    /// True for a flow that is the gate's own: no caller reserves, claims or calls a tool in it.
+    #[must_use]
+    pub fn is_own(&self, flow: &FlowName) -> bool {
+        self.n8n.is_some() && flow.as_str() == n8n::FLOW
     }
 
     #[must_use]

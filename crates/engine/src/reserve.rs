@@ -20,7 +20,6 @@ use crate::{
     engine::{Caller, Engine},
     error::{EngineError, Result},
     hot::Ticket,
-    n8n,
     policy::FlowPolicy,
     probe::{self, Guard},
     pulse::{Topic, Touched},
@@ -85,7 +84,7 @@ impl Engine {
     /// Unknown flow, bad key, bad lease, bad or invalid payload, the store.
     pub async fn reserve(&self, caller: &Caller, request: Request) -> Result<Reserved> {
         // What tells waiting executions is nobody's to reserve but ours.
-        if request.flow.as_str() == n8n::FLOW && self.policy().n8n.is_some() {
+        if self.policy().is_own(&request.flow) {
             return Err(EngineError::UnknownFlow);
         }
         self.reserve_own(caller, request).await

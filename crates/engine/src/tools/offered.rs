@@ -26,7 +26,7 @@ pub struct Tool {
 
 impl Policy {
     /// The tools of a flow, by name. What came through an outbound door is an HTTP request and no tool. Empty for a flow
-    /// that is not there.
+    /// that is not there, and for one of the gate's own.
     #[must_use]
     pub fn tools(&self, flow: &FlowName) -> Vec<Tool> {
         let effects = self.flow(flow).into_iter().flat_map(|flow| &flow.flow.effects);
@@ -36,7 +36,7 @@ impl Policy {
     /// One tool of a flow.
     #[must_use]
     pub fn tool(&self, flow: &FlowName, name: &EffectType) -> Option<Tool> {
-        let flow = self.flow(flow)?;
+        let flow = self.flow(flow).filter(|_| !self.is_own(flow))?;
         let (effect, rules) = (flow.flow.effects.get(name)?, flow.effects.get(name)?);
         let is_door = name.as_str() == OUT_TYPE && self.provider(&effect.provider).is_some_and(|p| p.out.is_some());
         (!is_door).then(|| Tool {

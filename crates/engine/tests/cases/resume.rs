@@ -113,7 +113,8 @@ async fn hc_45_one_waiting_run_goes_on_once_whatever_is_sent_twice() {
 
     pair.approve(&held).await;
     let (one, two) = tokio::join!(pair.world.engine.notify_tick(), poller.notify_tick());
-    (one.unwrap(), two.unwrap());
+    one.unwrap();
+    two.unwrap();
     pair.works(20, 5_000).await;
 
     let run = pair.world.agg(pair.resume_run(id)).await;

@@ -87,7 +87,7 @@ impl House {
     /// Fans out and sends; what the other side got in all, as its kinds.
     async fn told(&self) -> Vec<String> {
         deliver(&self.world.engine).await;
-        self.got().iter().map(|got| kind_of(got)).collect()
+        self.got().iter().map(kind_of).collect()
     }
 
     fn got(&self) -> Vec<Received> {
