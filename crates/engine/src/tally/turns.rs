@@ -58,9 +58,13 @@ fn only_sampled(approval: &Approval) -> bool {
     !why.is_empty() && why.iter().all(|why| why.ends_with(SAMPLED))
 }
 
-/// The words of an approval's end, as the approval itself says them.
+/// The words of an approval's end, as the approval itself says them. It is written again after its end for a place where
+/// somebody waits for it; the entry says that it turned.
 fn approvals(t: &Transition, turns: &mut Turns) {
-    for (approval, outcome) in t.approvals.iter().filter_map(|approval| Some((approval, approval.outcome()?))) {
+    const ENDS: [EntryKind; 3] = [EntryKind::Decided, EntryKind::ApprovalExpired, EntryKind::ApprovalWithdrawn];
+    let has_ended = t.entries.iter().any(|entry| ENDS.iter().any(|end| entry.kind == end.as_str()));
+    let ended = t.approvals.iter().filter(|_| has_ended);
+    for (approval, outcome) in ended.filter_map(|approval| Some((approval, approval.outcome()?))) {
         turns.counts.push(match outcome {
             Outcome::Approved => Count::Approved,
             Outcome::Rejected => Count::Rejected,

@@ -21,6 +21,7 @@ use effectgate_engine::{
     propose::Proposal,
     reserve::Request,
     resume::ResumeGiven,
+    tally::count::Count,
     view::{ApprovalView, ResumeState},
 };
 use secrecy::SecretString;
@@ -319,6 +320,21 @@ async fn a_place_may_be_named_later_and_is_told_at_once_where_the_approval_has_e
 
     let went_on = ["1", "2", "3"].map(|execution| pair.n8n.continued(execution).len());
     assert_eq!((went_on, pair.n8n.calls().len()), ([0, 1, 1], 2), "the first place gave way to the second");
+}
+
+#[tokio::test]
+async fn a_place_that_is_named_after_the_end_counts_no_second_decision() {
+    let pair = pair(None).await;
+    let (held, id) = pair.asked("k", &pair.n8n.plain("1"), None).await;
+    pair.world.clock.advance_ms(60_000);
+    pair.approve(&held).await;
+
+    pair.put(id, &pair.n8n.plain("2")).await.unwrap();
+    pair.put(id, &pair.n8n.plain("3")).await.unwrap();
+
+    pair.world.engine.tally_flush().await.unwrap();
+    let week = pair.world.engine.weeks(&pair.world.caller.tenant, 1, None).await.unwrap().weeks.remove(0);
+    assert_eq!((week.of(Count::Person), week.of(Count::Approved)), (1, 1));
 }
 
 #[tokio::test]
