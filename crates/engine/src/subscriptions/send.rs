@@ -3,7 +3,7 @@
 //!
 //! A receiver that is away is waited for, for a day; one at whose address nobody is any more is dropped.
 
-use effectgate_core::{outcome::Report, starting::is_starting};
+use effectgate_core::{ids::SubscriptionId, outcome::Report, starting::is_starting};
 use effectgate_store::{DeliveryRow, DeliveryState, Heard, SubscriptionRow};
 use secrecy::SecretString;
 use tokio::task::JoinSet;
@@ -57,6 +57,33 @@ impl MessengerReport {
     }
 }
 
+/// One delivery's place among those under way; given back when dropped, also by a task that panics or is broken off with
+/// the tick because the database is away. A place that was kept then would be gone until the process ends.
+struct Turn {
+    engine: Engine,
+    subscription: SubscriptionId,
+    well: bool,
+}
+
+impl Turn {
+    fn begin(engine: &Engine, subscription: SubscriptionId) -> Self {
+        engine.inner().paces.began(subscription);
+        Self { engine: engine.clone(), subscription, well: false }
+    }
+
+    async fn send(mut self, row: &SubscriptionRow, due: DeliveryRow) -> Result<Ended> {
+        let done = self.engine.try_event(row, due).await;
+        self.well = matches!(done, Ok(Ended::Sent | Ended::Dropped));
+        done
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.engine.inner().paces.ended(self.subscription, self.well, self.engine.now());
+    }
+}
+
 impl Engine {
     /// Sends what is due, and what becomes due meanwhile; returns when nothing is under way any more.
     ///
@@ -99,20 +126,12 @@ impl Engine {
             for due in due {
                 if self.store().delivery_claim(&due, self.now().plus_ms(claim_ms)).await? {
                     begun += 1;
-                    self.inner().paces.began(row.id);
-                    let (engine, row) = (self.clone(), row.clone());
-                    under_way.spawn(async move { engine.send_event(&row, due).await });
+                    let (turn, row) = (Turn::begin(self, row.id), row.clone());
+                    under_way.spawn(async move { turn.send(&row, due).await });
                 }
             }
         }
         Ok(begun)
-    }
-
-    async fn send_event(&self, row: &SubscriptionRow, due: DeliveryRow) -> Result<Ended> {
-        let done = self.try_event(row, due).await;
-        let well = matches!(done, Ok(Ended::Sent | Ended::Dropped));
-        self.inner().paces.ended(row.id, well, self.now());
-        done
     }
 
     async fn try_event(&self, row: &SubscriptionRow, due: DeliveryRow) -> Result<Ended> {

@@ -550,6 +550,29 @@ async fn a_crash_before_the_fan_out_loses_no_event_and_a_fan_out_made_twice_send
 }
 
 #[tokio::test]
+async fn a_tick_that_is_broken_off_keeps_no_place_of_a_subscription() {
+    let house = House::new().await;
+    house.subscribe(&["run.failed"]).await;
+    house.fail("k").await;
+    house.world.engine.notify_tick().await.unwrap();
+    house.n8n.set_default(Step::answer(200, "{}").held());
+
+    // As where the database goes away while a delivery is under way: the tick ends, and what it had begun with it.
+    let engine = house.world.engine.clone();
+    let tick = tokio::spawn(async move { engine.messenger_tick().await });
+    while house.got().is_empty() {
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    tick.abort();
+    assert!(tick.await.unwrap_err().is_cancelled());
+
+    house.n8n.set_default(Step::answer(200, "{}"));
+    house.world.clock.advance_ms(HOUR);
+    house.world.engine.messenger_tick().await.unwrap();
+    assert_eq!(house.got().len(), 2, "it is sent again once its claim is over, and not held back until a restart");
+}
+
+#[tokio::test]
 async fn one_receiver_that_is_away_holds_up_no_other() {
     let house = House::new().await;
     house.subscribe_at("/there", &["run.failed"]).await;
