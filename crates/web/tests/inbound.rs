@@ -325,6 +325,35 @@ async fn an_event_without_a_key_gets_none_made_up_that_could_pass_for_the_sender
 }
 
 #[tokio::test]
+async fn no_sender_can_name_the_key_of_an_event_without_one() {
+    let web = web().await;
+    let keyless = r#"{"none":1}"#;
+    let digest = hex::encode(<sha2::Sha256 as sha2::Digest>::digest(keyless));
+    for source in ["open-body", "shop"] {
+        let body = format!(r#"{{"key":"in:{source}:sha256:{digest}"}}"#);
+        let got = web.send(at("open-body", &[], body)).await.is(200).json();
+        assert_eq!((&got["answer"], &got["reason"]), (&json!("quarantined"), &json!("no_key")));
+    }
+
+    let got = web.send(at("open-body", &[], keyless)).await.is(200).json();
+    assert_eq!(got["answer"], "quarantined", "it is kept, and no conflict with what somebody put there before");
+    assert_eq!(web.runs().await, 3);
+}
+
+#[tokio::test]
+async fn what_makes_no_key_stands_nowhere_beside_the_payload() {
+    let web = web().await;
+    for word in ["a\\u0000b", "x".repeat(100_000).as_str(), "  "] {
+        let body = format!(r#"{{"type":"{word}","data":{{"id":5}}}}"#);
+        let got = web.send(standard("shop", "msg_1", NOW_S, SECRET, &body)).await.is(200);
+        assert_eq!(got.json()["reason"], "no_key");
+        let id = got.json()["run_id"].as_str().unwrap().parse().unwrap();
+        let agg = web.world.store.run_load(&web.world.caller.tenant, id).await.unwrap().unwrap();
+        assert_eq!(agg.run.origin.event_type, None, "PostgreSQL cannot search rows with U+0000 in it");
+    }
+}
+
+#[tokio::test]
 async fn a_quarantined_event_that_is_released_is_queued_with_its_payload() {
     let web = web().await;
     let body = r#"{"type":"order.paid","data":{"number":5}}"#;

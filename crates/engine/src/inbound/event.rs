@@ -12,7 +12,10 @@ use http::HeaderMap;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::{SourcePolicy, key::NoKey};
+use super::{
+    SourcePolicy,
+    key::{Missing, NoKey},
+};
 use crate::{
     error::EngineError,
     policy::FlowPolicy,
@@ -47,6 +50,8 @@ impl Fault {
 
 /// Faults of one event that its entry names.
 const FAULTS_TOLD_MAX: usize = 8;
+/// Names of members are the sender's, and may be as long as the body; the journal keeps them longer than the content.
+const POINTER_CHARS_MAX: usize = 200;
 
 /// A delivery as it becomes a run.
 pub(super) struct Event {
@@ -73,8 +78,11 @@ impl Event {
     ) -> Self {
         let parsed = json::parse(body);
         let given = source.key.find(parsed.as_ref().ok(), headers);
-        let event_type = given.as_ref().ok().and_then(event_type);
-        let key = given.and_then(|given| key_of(flow, &given).map_err(no_key));
+        let named = given.as_ref().ok().and_then(event_type);
+        let key = given.and_then(|given| key_of(flow, &given).map_err(no_key)).and_then(not_ours);
+        // A word that makes no key was judged by no rule: it may be as long as the body, or hold U+0000, and one such
+        // row keeps PostgreSQL from searching its flow by type.
+        let event_type = named.filter(|_| key.is_ok());
         let not_json = parsed.as_ref().err().map(|e| (Fault::NotJson, vec![e.code.as_str().to_owned()]));
         let no_key = key.as_ref().err().map(|why| (Fault::NoKey, vec![why.to_string()]));
         let (json, payload) = match parsed {
@@ -93,7 +101,7 @@ impl Event {
 fn no_key(error: EngineError) -> NoKey {
     match error {
         EngineError::BadKey(error) => error.into(),
-        _ => NoKey { part: None, why: super::key::Missing::Absent },
+        _ => NoKey { part: None, why: Missing::Absent },
     }
 }
 
@@ -101,6 +109,17 @@ fn no_key(error: EngineError) -> NoKey {
 /// release it; nothing is made up that could pass for the sender's own id.
 fn own_key(name: &SourceName, body: &[u8]) -> String {
     format!("in:{name}:sha256:{}", hex::encode(Sha256::digest(body)))
+}
+
+/// A sender's key in the form of [`own_key`], of whichever source: under it an event without a key would be called a
+/// conflict and lost, or the sender's own one.
+fn not_ours(key: Key) -> Result<Key, NoKey> {
+    let is_digest = |text: &str| text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit());
+    let is_ours = match key.as_str().split(':').collect::<Vec<_>>()[..] {
+        ["in", _, "sha256", digest] => is_digest(digest),
+        _ => false,
+    };
+    if is_ours { Err(NoKey { part: None, why: Missing::Taken }) } else { Ok(key) }
 }
 
 /// The JSON text as it came, without the blanks around it.
@@ -131,6 +150,7 @@ fn identified(json: &Json, flow: &FlowPolicy, is_json: bool) -> (PayloadHash, Id
 
 fn broken_schema(json: &Json, flow: &FlowPolicy) -> Option<(Fault, Vec<String>)> {
     let findings = flow.payload_schema.as_ref()?.validate(&json.to_value());
-    let told = findings.iter().take(FAULTS_TOLD_MAX).map(|f| format!("{}: {}", f.pointer, f.keyword));
+    let pointer = |at: &str| at.chars().take(POINTER_CHARS_MAX).collect::<String>();
+    let told = findings.iter().take(FAULTS_TOLD_MAX).map(|f| format!("{}: {}", pointer(&f.pointer), f.keyword));
     (!findings.is_empty()).then(|| (Fault::Schema, told.collect()))
 }

@@ -44,6 +44,8 @@ pub enum Missing {
     Absent,
     /// Something is there that names no event.
     Bad(KeyReason),
+    /// Something is there in the form that the gate gives to events without a key.
+    Taken,
 }
 
 impl fmt::Display for NoKey {
@@ -52,6 +54,7 @@ impl fmt::Display for NoKey {
         match &self.why {
             Missing::Absent => write!(f, "{part}: absent"),
             Missing::Bad(reason) => write!(f, "{part}: {reason}"),
+            Missing::Taken => write!(f, "{part}: reserved"),
         }
     }
 }
