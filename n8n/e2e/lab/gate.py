@@ -9,7 +9,7 @@ import subprocess
 import time
 
 from . import web
-from .house import PASSWORD, PERSON, SECRET, config
+from .house import NOTE, PASSWORD, PERSON, SECRET, config
 from .process import Program, free_port
 
 KEY = "a-key-of-the-lab-only-0123456789-abcdef"
@@ -25,6 +25,7 @@ class Gate:
         there, `back` the address under which what waits there is resumed."""
         self._folder.mkdir(parents=True, exist_ok=True)
         (self._folder / "effectgate.toml").write_text(config(self._port, far, n8n, n8n_key, back))
+        (self._folder / "note.json").write_text(json.dumps(NOTE))
         self._run("check", "effectgate.toml")
         self._run("user", "add", PERSON, "--roles", "lead,switch_owner", EFFECTGATE_PASSWORD=PASSWORD)
         self.start()
@@ -50,6 +51,13 @@ class Gate:
         """The run of a key, or None."""
         found = self.ask("GET", f"/v1/runs?flow={flow}&key={key.replace(':', '%3A')}").body["runs"]
         return found[0] if found else None
+
+    def asked(self, flow, key):
+        """Waits until somebody is asked about the run of this key; gives the approval's id."""
+        def look():
+            run = self.run_of(flow, key)
+            return run and run["approval"] and run["approval"]["id"]
+        return web.until(f"somebody is asked about {key}", look, 60)
 
     def settled(self, flow, key, timeout=30):
         """Waits until nothing of the run moves by itself any more, and returns it: it ended, a person has it, or an effect
@@ -82,7 +90,8 @@ class Gate:
     def _at_rest(self, flow, key):
         run = self.run_of(flow, key)
         open_states = ("pending", "scheduled", "leased", "sending", "unknown")
-        moving = run and (run["state"] == "processing" or any(effect["state"] in open_states for effect in run["effects"]))
+        # What came in at the inbound door is queued first, and is brought again by the gate after a failure.
+        moving = run and (run["state"] in ("queued", "processing", "failed_retryable") or any(effect["state"] in open_states for effect in run["effects"]))
         return None if moving else run
 
     def _person(self, method, path, body=None):

@@ -7,6 +7,9 @@ SECRET = "whsec_" + base64.b64encode(b"a secret that only the lab knows").decode
 # The webhook that the inbound door delivers to.
 INBOUND_HOOK = "lab-inbound"
 
+# What a note may say; an agent's tool shows it to the model.
+NOTE = {"type": "object", "properties": {"order": {"type": "string"}, "text": {"type": "string"}}, "required": ["order"]}
+
 # Two providers behind the relay: `crm` promises nothing, `pay` keeps our key. Flow `lead` writes a note at once, `refund`
 # pays at once, `reply` writes a note that a person decides about. Windows and pauses are short; nothing else is unusual.
 _CONFIG = """
@@ -54,7 +57,7 @@ out = {{ gate = "none", impact = "low", reversible = true, paths = ["/out-paymen
 [flows.lead]
 key = "given"
 lease_ms_min = 500
-effects.note = {{ provider = "crm", impact = "low", reversible = true, gate = "none" }}
+effects.note = {{ provider = "crm", payload_schema = "note.json", impact = "low", reversible = true, gate = "none" }}
 effects.note_of_node = {{ provider = "crm", impact = "low", reversible = true, gate = "none" }}
 [flows.refund]
 key = "given"

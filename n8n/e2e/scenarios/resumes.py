@@ -66,7 +66,7 @@ def hc_45_a_decision_before_the_execution_is_parked_still_resumes_it(ground, cou
     ground.provider.plan(f"busy-{order}", ("delay", 3))
 
     web.ask("POST", ground.n8n.hook(name), {"order": order})
-    ground.gate.decide(approval_of(ground, order))
+    ground.gate.decide(ground.gate.asked("reply", f"order:{order}"))
     ground.n8n.ended(workflow, timeout=120)
     counts.count("decided before the execution waits: continued", table.PLAIN, ground.provider.effects(f"after-{order}"), 1)
 
@@ -78,7 +78,7 @@ def ten_decisions_at_once_continue_ten_executions_once_each(ground, counts):
         orders = [ground.order("many") for _ in range(MANY)]
         for order in orders:
             web.ask("POST", ground.n8n.hook(name), {"order": order})
-        for approval in [approval_of(ground, order) for order in orders]:
+        for approval in [ground.gate.asked("reply", f"order:{order}") for order in orders]:
             ground.gate.decide(approval)
         ground.n8n.ended(workflow, MANY, 180)
         seen = sum(ground.provider.effects(f"after-{order}") for order in orders)
@@ -91,14 +91,7 @@ def park(ground, form):
     workflow = ground.n8n.deploy(form(ground.forms, name))
     web.ask("POST", ground.n8n.hook(name), {"order": order})
     ground.n8n.waiting(workflow)
-    return order, approval_of(ground, order), workflow
-
-
-def approval_of(ground, order):
-    def look():
-        run = ground.gate.run_of("reply", f"order:{order}")
-        return run and run["approval"] and run["approval"]["id"]
-    return web.until(f"somebody is asked about {order}", look, 60)
+    return order, ground.gate.asked("reply", f"order:{order}"), workflow
 
 
 SENTENCES = [a_decision_while_n8n_is_down_sends_the_effect_and_resumes_the_execution_once,
