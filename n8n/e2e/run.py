@@ -21,11 +21,11 @@ import traceback
 from lab import install
 from lab.ground import Ground
 from lab.table import Table
-from scenarios import agents, crashes, decisions, deliveries, faults, resumes, retries
+from scenarios import agents, crashes, decisions, deliveries, events, examples, faults, resumes, retries
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-MODULES = [deliveries, faults, retries, crashes, decisions, resumes, agents]
+MODULES = [deliveries, faults, retries, crashes, decisions, resumes, events, agents, examples]
 
 
 def arguments():
