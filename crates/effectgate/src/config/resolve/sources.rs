@@ -38,6 +38,9 @@ fn source(judge: &mut Judge<'_>, config: &Config, at: &str, source: &SourceConfi
     }
     let signature = signature(judge, &format!("{at}.signature"), &source.signature);
     let key = key(judge, at, source);
+    if let (Some(signature), Some(key)) = (&signature, &key) {
+        unsigned_key(judge, at, signature.scheme(), key);
+    }
     let at = format!("{at}.deliver");
     let deliver = source.deliver.as_ref().map(|deliver| deliver::policy(judge, &at, deliver, flow));
     let deliver = match deliver {
@@ -75,6 +78,25 @@ fn signature(judge: &mut Judge<'_>, at: &str, config: &SignatureConfig) -> Optio
         judged("secret_old", &old)?;
     }
     judged("secret", &[secret, old].concat())
+}
+
+/// A key from a header that the signature is not over: what was seen can be sent again under another key, and is then
+/// another event. GitHub signs no id of a delivery, so this is said and not refused.
+fn unsigned_key(judge: &mut Judge<'_>, at: &str, scheme: &Scheme, key: &KeyRule) {
+    let is_signed = |name: &HeaderName| match scheme {
+        // Without a signature over anything there is nothing to add.
+        Scheme::None | Scheme::SharedSecret(_) => true,
+        Scheme::StandardWebhooks => name == "webhook-id",
+        Scheme::Stripe | Scheme::Github | Scheme::Hmac(_) => false,
+    };
+    if let Some(name) = key.headers().find(|name| !is_signed(name)) {
+        let said = format!(
+            "the key is read from {name}, which the signature does not cover: whoever saw a delivery can send it again \
+             under another key; what the body itself says cannot be changed"
+        );
+        let member = if matches!(key, KeyRule::Whole(_)) { "key" } else { "key_parts" };
+        judge.note(&format!("{at}.{member}"), &said);
+    }
 }
 
 /// Members of other schemes: what is ignored would be believed to be in force.

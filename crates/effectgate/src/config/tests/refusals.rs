@@ -278,3 +278,23 @@ fn a_link_may_decide_about_what_has_no_high_impact() {
         []
     );
 }
+
+#[test]
+fn a_key_from_a_header_that_nobody_signed_is_said() {
+    let github = (SHOP_SCHEME, "scheme = \"github\", secret");
+    let whole = |rule| (SHOP_PARTS, rule);
+    let parts = ("event_type = \"/type\"", "event_type = \"header:x-github-event\"");
+    let table: &[(&[Change], Option<&str>)] = &[
+        (&[], None),
+        (&[github], None),
+        (&[whole("key = \"header:webhook-id\"\n")], None),
+        (&[whole("key = \"header:x-id\"\n")], Some("sources.shop.key: ")),
+        (&[github, whole("key = \"header:x-github-delivery\"\n")], Some("sources.shop.key: ")),
+        (&[github, parts], Some("sources.shop.key_parts: ")),
+    ];
+    for (changes, wanted) in table {
+        let notes = changed(changes).unwrap().notes;
+        let said = notes.iter().find(|note| note.contains("the signature does not cover"));
+        assert_eq!(said.map(|note| note.starts_with(wanted.unwrap_or("?"))), wanted.map(|_| true), "{notes:?}");
+    }
+}
