@@ -12,6 +12,8 @@ use super::{Browser, PATIENCE_MS, wire::Refused};
 const PAUSE: Duration = Duration::from_millis(25);
 /// The protocol's name for a handle to an element.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+/// How often an element may be put in anew before it is acted on; a page that does so more often never rests.
+const STALE_MAX: usize = 5;
 
 /// Keys that are no letter. Source: WebDriver, table of keyCode for actions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,21 +79,18 @@ impl Browser {
     /// # Panics
     /// If it does not come, or something lies over it.
     pub async fn click(&self, css: &str) {
-        let element = self.find(css).await;
-        self.done(&format!("element/{element}/click"), &json!({})).await;
+        self.act_on(css, "click", &json!({})).await;
     }
 
     /// Types into a field what is not in it yet.
     pub async fn type_into(&self, css: &str, text: &str) {
-        let element = self.find(css).await;
-        self.done(&format!("element/{element}/value"), &json!({ "text": text })).await;
+        self.act_on(css, "value", &json!({ "text": text })).await;
     }
 
     /// Empties a field, then types.
     pub async fn fill(&self, css: &str, text: &str) {
-        let element = self.find(css).await;
-        self.done(&format!("element/{element}/clear"), &json!({})).await;
-        self.done(&format!("element/{element}/value"), &json!({ "text": text })).await;
+        self.act_on(css, "clear", &json!({})).await;
+        self.act_on(css, "value", &json!({ "text": text })).await;
     }
 
     /// Presses and lets go of one key, wherever the focus is.
@@ -196,6 +195,26 @@ impl Browser {
         found[ELEMENT].as_str().expect("an element has a handle").to_owned()
     }
 
+    /// Does something to the first such element. A live part of the page may be put in anew between the look for the
+    /// element and the act: then nothing was done, and it is looked for again.
+    async fn act_on(&self, css: &str, act: &str, body: &Value) {
+        for _ in 0..STALE_MAX {
+            let path = format!("element/{}/{act}", self.find(css).await);
+            match self.wire.post(&format!("/{path}"), body).await {
+                Err(Refused { error, .. }) if error == "stale element reference" => {}
+                Ok(_) => return,
+                Err(refused) => panic!("{}", self.told_of(&path, body, &refused).await),
+            }
+        }
+        panic!("{css}: put in anew each time it was found");
+    }
+
+    /// A refusal with what was asked, and of which page.
+    async fn told_of(&self, path: &str, body: &Value, Refused { error, message }: &Refused) -> String {
+        let (at, text) = (self.wire.get("/url").await, body.to_string());
+        format!("{path} {}: {error}: {message}; the page: {at:?}", text.chars().take(200).collect::<String>())
+    }
+
     async fn told(&self, path: &str) -> String {
         let told = self.wire.get(path).await.unwrap_or_else(|e| panic!("{path}: {e:?}"));
         told.as_str().unwrap_or_default().to_owned()
@@ -204,10 +223,7 @@ impl Browser {
     async fn done(&self, path: &str, body: &Value) -> Value {
         match self.wire.post(&format!("/{path}"), body).await {
             Ok(value) => value,
-            Err(Refused { error, message }) => {
-                let (at, text) = (self.wire.get("/url").await, body.to_string());
-                panic!("{path} {}: {error}: {message}; the page: {at:?}", text.chars().take(200).collect::<String>())
-            }
+            Err(refused) => panic!("{}", self.told_of(path, body, &refused).await),
         }
     }
 }
