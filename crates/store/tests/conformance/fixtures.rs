@@ -20,7 +20,7 @@ use effectgate_core::{
 use effectgate_store::{Commit, HouseWrite, NewRun, Reserved, Store};
 
 /// The newest migration of both twins.
-pub const SCHEMA: i64 = 5;
+pub const SCHEMA: i64 = 6;
 pub const LEASE_MS: i64 = 60_000;
 pub const DAY_MS: i64 = 86_400_000;
 
@@ -356,7 +356,7 @@ pub async fn chain(store: &Arc<dyn Store>, run: RunId) -> Vec<effectgate_core::j
 }
 
 /// Takes back what the migrations from 0002 on made in both twins; the data of the first schema stays.
-pub const UNDO_PEOPLE: &str = "DROP INDEX runs_undelivered; DROP INDEX runs_delivered;
+pub const UNDO_PEOPLE: &str = "DROP TABLE deliveries; DROP TABLE subscriptions; DROP INDEX runs_undelivered; DROP INDEX runs_delivered;
 ALTER TABLE runs DROP COLUMN inbound; DROP TABLE charges; DROP INDEX effects_waiting; ALTER TABLE effects DROP COLUMN charged;
 DROP TABLE replay_items; DROP TABLE replays; DROP INDEX runs_correcting;
 ALTER TABLE runs DROP COLUMN corrects; DROP TABLE asked; DROP TABLE flows; DROP TABLE profiles; DROP TABLE tallies;
