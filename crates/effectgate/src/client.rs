@@ -207,7 +207,7 @@ pub(crate) fn key_of(args: &ServerArgs) -> Result<String> {
     }
     let Some(path) = &args.key_file else {
         return Err(Failure::new(Exit::NotAllowed, "no_key", "no API key was given").hint(
-            "Set EFFECTGATE_KEY or EFFECTGATE_KEY_FILE, or give --key-file. The first start printed an admin key.",
+            "Set EFFECTGATE_KEY or EFFECTGATE_KEY_FILE, or give --key-file. `effectgate key create` makes one.",
         ));
     };
     let text = fs::read_to_string(path);

@@ -19,7 +19,8 @@ const READERS: &[KeyScope] = &[Worker, Viewer, Approver, Operator, Auditor, Swit
 fn opens(operation: &str) -> &'static [KeyScope] {
     match operation {
         "reserve" | "reserve_batch" | "claim" | "renew" | "propose" | "complete" | "fail" | "begin_effect"
-        | "settle_effect" | "send_out" | "call_tool" | "serve_mcp" | "resume_approval" => &[Worker, Admin],
+        | "settle_effect" | "send_out" | "call_tool" | "serve_mcp" | "resume_approval" | "subscribe"
+        | "list_subscriptions" | "unsubscribe" => &[Worker, Admin],
         "find_runs" | "get_run" | "explain_run" | "read_journal" | "find_effects" | "get_effect" | "list_switches"
         | "list_replays" | "get_replay" | "list_corrections" | "whoami" => READERS,
         "find_approvals" => &[Viewer, Approver, Operator, Auditor, SwitchOwner, Admin],
@@ -44,6 +45,7 @@ fn routes() -> Vec<(String, String, String)> {
             let id = match path {
                 path if path.contains("/effects/") => format!("eff_{zeros}1"),
                 path if path.contains("/approvals/") => format!("apr_{zeros}1"),
+                path if path.contains("/subscriptions/") => format!("sub_{zeros}"),
                 _ => format!("run_{zeros}"),
             };
             let operation = operation["operationId"].as_str().unwrap().to_owned();

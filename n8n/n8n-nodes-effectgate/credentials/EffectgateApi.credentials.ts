@@ -50,5 +50,16 @@ export class EffectgateApi implements ICredentialType {
 			url: '/v1/whoami',
 			method: 'GET',
 		},
+		// Any site answers 200 to something; only a gate says whose key it is.
+		rules: [
+			{
+				type: 'responseSuccessBody',
+				properties: {
+					key: 'tenant',
+					value: undefined,
+					message: 'What answers at the base URL is not an Effectgate server',
+				},
+			},
+		],
 	};
 }

@@ -141,6 +141,11 @@ describe('propose', () => {
 		await assert.rejects(execution.run('Propose'), /The output of the model is empty/);
 	});
 
+	it('proposes no run done whose effects an empty expression took away', async () => {
+		const execution = await proposing('free', 'a draft', { effects: { values: [] } });
+		await assert.rejects(execution.run('Propose'), /There is no effect to propose/);
+	});
+
 	it('sends a failure to Stopped where the node continues on failures', async () => {
 		const execution = await proposing('free', undefined, {}, { continueOnFail: true });
 		const outputs = await execution.run('Propose');

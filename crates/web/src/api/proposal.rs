@@ -115,6 +115,7 @@ fn answer(repeated: bool, proposal: Proposal) -> Result<Reply> {
         Proposal::Waiting { run, approval } => ("waiting", run, approval),
         Proposal::Invalid { findings, repairs_left, run } => {
             let said = match findings.first() {
+                Some(first) if first.pointer.is_empty() => format!("the proposal is invalid: {}", first.message),
                 Some(first) => format!("the proposal is invalid: {} {}", first.pointer, first.message),
                 None => "the proposal is invalid".to_owned(),
             };

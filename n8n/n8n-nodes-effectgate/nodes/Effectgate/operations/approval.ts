@@ -158,9 +158,15 @@ async function ask(context: IExecuteFunctions): Promise<Step> {
 }
 
 function questionOf(context: IExecuteFunctions): IDataObject {
-	const details = json(context, 'details', 0, 'Details') as IDataObject;
+	const details = json(context, 'details', 0, 'Details') as IDataObject | undefined;
+	// Somebody would agree to what they were not shown.
+	if (details === undefined || details === null) {
+		throw new NodeOperationError(context.getNode(), 'Details is empty', {
+			description: 'Leave {} in the field for no details; if it is an expression, the item has no such member.',
+		});
+	}
 	const question = wanted(context, 'message', 0, 'Message');
-	return Object.keys(details ?? {}).length > 0 ? { question, details } : { question };
+	return Object.keys(details).length > 0 ? { question, details } : { question };
 }
 
 async function propose(

@@ -152,7 +152,15 @@ function effects(context: IExecuteFunctions, item: number): object[] | undefined
 		const list = json(context, 'effectsJson', item, 'Effects');
 		return (Array.isArray(list) ? list : [list]) as object[];
 	}
-	const rows = (context.getNodeParameter('effects.values', item, []) as IDataObject[]) ?? [];
+	const rows = context.getNodeParameter('effects.values', item, []) as IDataObject[] | undefined;
+	// A proposal of no effects ends the run as done: right where a flow means it, and never what an empty field means.
+	if (!rows?.length) {
+		throw new NodeOperationError(context.getNode(), 'There is no effect to propose', {
+			description:
+				'Add an effect; if the field is an expression, the item has no such member. A run that needs no effect is ended with Complete.',
+			itemIndex: item,
+		});
+	}
 	return rows.map((row) =>
 		given({
 			type: worded(row.type),
