@@ -1527,7 +1527,7 @@ export interface components {
         /** @description RFC 9457. Members with the present state (`run`, `errors`, `effect`, `approval` …) are added where they help. */
         Problem: {
             /** @enum {string} */
-            code: "invalid_json" | "invalid_utf8" | "duplicate_member" | "lone_surrogate" | "number_out_of_range" | "too_deep" | "body_too_large" | "body_incomplete" | "body_timeout" | "unsupported_media_type" | "unknown_member" | "missing_member" | "bad_member" | "bad_parameter" | "bad_key" | "correction_key" | "missing_key" | "bad_lease" | "unknown_flow" | "unknown_class" | "invalid_payload" | "reason_required" | "reason_too_long" | "nothing_changed" | "bad_signature" | "stale_signature" | "unauthorized" | "forbidden" | "out_not_allowed" | "cross_site" | "too_many_failures" | "too_many_requests" | "local_accounts_off" | "sign_in_expired" | "sign_in_refused" | "no_role" | "issuer_unavailable" | "cannot_decide" | "login_required" | "not_in_audience" | "not_qualified" | "separation_of_duties" | "not_found" | "no_such_path" | "unknown_source" | "no_out" | "method_not_allowed" | "unknown_token" | "payload_conflict" | "url_not_allowed" | "invalid_output" | "invalid_edit" | "effect_differs" | "url_not_allowed" | "lease_lost" | "effects_open" | "effect_not_begun" | "wrong_state" | "key_poisoned" | "replay_expired" | "budget_used_up" | "switch_off" | "in_flight" | "outcome_unknown" | "not_sent" | "no_answer" | "answer_erased" | "approval_over" | "effects_changed" | "too_many_edits" | "already_decided" | "contended" | "database_unavailable" | "commit_unknown" | "internal";
+            code: "invalid_json" | "invalid_utf8" | "duplicate_member" | "lone_surrogate" | "number_out_of_range" | "too_deep" | "body_too_large" | "body_incomplete" | "body_timeout" | "unsupported_media_type" | "unknown_member" | "missing_member" | "bad_member" | "bad_parameter" | "bad_key" | "correction_key" | "missing_key" | "bad_lease" | "unknown_flow" | "unknown_class" | "invalid_payload" | "reason_required" | "reason_too_long" | "nothing_changed" | "bad_signature" | "stale_signature" | "unauthorized" | "forbidden" | "out_not_allowed" | "cross_site" | "too_many_failures" | "too_many_requests" | "local_accounts_off" | "sign_in_expired" | "sign_in_refused" | "no_role" | "issuer_unavailable" | "cannot_decide" | "login_required" | "not_in_audience" | "not_qualified" | "separation_of_duties" | "not_found" | "no_such_path" | "unknown_source" | "no_out" | "method_not_allowed" | "unknown_token" | "payload_conflict" | "url_not_allowed" | "invalid_output" | "invalid_edit" | "effect_differs" | "lease_lost" | "effects_open" | "effect_not_begun" | "wrong_state" | "key_poisoned" | "replay_expired" | "budget_used_up" | "switch_off" | "in_flight" | "outcome_unknown" | "not_sent" | "no_answer" | "answer_erased" | "approval_over" | "effects_changed" | "too_many_edits" | "already_decided" | "contended" | "database_unavailable" | "commit_unknown" | "internal";
             detail: string;
             error: {
                 message?: string;
@@ -2910,6 +2910,15 @@ export interface operations {
             };
             /** @description A problem: `unsupported_media_type` */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem: `url_not_allowed` */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5771,7 +5780,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A problem: `invalid_output` */
+            /** @description A problem: `invalid_output`, `url_not_allowed` */
             422: {
                 headers: {
                     [name: string]: unknown;
