@@ -172,6 +172,36 @@ child_id!(
     ApprovalId, "apr_"
 );
 
+/// What an id that stands for itself (no run's, no run's child's) is read from and shown as.
+macro_rules! own_id {
+    ($name:ident, $prefix:literal) => {
+        impl $name {
+            #[must_use]
+            pub fn as_bytes(&self) -> &[u8] {
+                &self.0
+            }
+
+            /// Reads what [`as_bytes`](Self::as_bytes) gave; `None` if the length is wrong.
+            #[must_use]
+            pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+                bytes.try_into().ok().map(Self)
+            }
+        }
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!($prefix, "{}"), code_of(&self.0))
+            }
+        }
+        impl FromStr for $name {
+            type Err = BadId;
+            fn from_str(text: &str) -> Result<Self, BadId> {
+                text.strip_prefix($prefix).and_then(bytes_of).map(Self).ok_or(BadId { wanted: $prefix })
+            }
+        }
+        text_serde!($name);
+    };
+}
+
 /// The id of a replay plan: 160 random bits, drawn by the engine. Whoever knows it still needs the role.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ReplayId([u8; RUN_ID_BYTES]);
@@ -181,32 +211,8 @@ impl ReplayId {
     pub const fn new(bytes: [u8; RUN_ID_BYTES]) -> Self {
         Self(bytes)
     }
-
-    #[must_use]
-    pub fn as_bytes(&self) -> &[u8] {
-        &self.0
-    }
-
-    /// Reads what [`as_bytes`](Self::as_bytes) gave; `None` if the length is wrong.
-    #[must_use]
-    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        bytes.try_into().ok().map(Self)
-    }
 }
-
-impl fmt::Display for ReplayId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "rpl_{}", code_of(&self.0))
-    }
-}
-
-impl FromStr for ReplayId {
-    type Err = BadId;
-    fn from_str(text: &str) -> Result<Self, BadId> {
-        text.strip_prefix("rpl_").and_then(bytes_of).map(Self).ok_or(BadId { wanted: "rpl_" })
-    }
-}
-text_serde!(ReplayId);
+own_id!(ReplayId, "rpl_");
 
 /// The id of a subscription: derived from the API key and the URL, so that registering again is the same one. Whoever
 /// knows it still needs the key.
@@ -227,32 +233,8 @@ impl SubscriptionId {
         bytes.copy_from_slice(&digest[..RUN_ID_BYTES]);
         Self(bytes)
     }
-
-    #[must_use]
-    pub fn as_bytes(&self) -> &[u8] {
-        &self.0
-    }
-
-    /// Reads what [`as_bytes`](Self::as_bytes) gave; `None` if the length is wrong.
-    #[must_use]
-    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        bytes.try_into().ok().map(Self)
-    }
 }
-
-impl fmt::Display for SubscriptionId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "sub_{}", code_of(&self.0))
-    }
-}
-
-impl FromStr for SubscriptionId {
-    type Err = BadId;
-    fn from_str(text: &str) -> Result<Self, BadId> {
-        text.strip_prefix("sub_").and_then(bytes_of).map(Self).ok_or(BadId { wanted: "sub_" })
-    }
-}
-text_serde!(SubscriptionId);
+own_id!(SubscriptionId, "sub_");
 
 /// The name of one event: the run, the journal entry that tells of it, and its place among that entry's events. The
 /// same however often it is sent. No full stop in it: what is signed is put together with those.
